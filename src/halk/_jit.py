@@ -1,0 +1,90 @@
+"""Compilation to machine code: the only module that imports Numba.
+
+Components (kernels, losses, ...) are named tuples, and a formula is chosen by their
+type when the calling loop is compiled. The registered bodies are plain Python, so the
+same source runs interpreted, for tests and for machines without a compiler.
+"""
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any, TypeVar, cast
+
+from numba import cfunc, config, njit, types
+from numba.core.errors import NumbaError
+from numba.cpython.unsafe.tuple import tuple_setitem
+from numba.extending import overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_POINT = types.Array(types.float64, 1, "C")
+_POINT_FUNCTION = types.float64(_POINT, _POINT)
+
+
+def compiled(function: F) -> F:
+    """Compile ``function`` to machine code, cached on disk between processes.
+
+    Fast-math stays off: IEEE arithmetic in source order is what makes an agent alone
+    and the same agent inside the simulator agree to the last bit.
+    """
+    return cast(F, njit(cache=True, error_model="numpy")(function))
+
+
+def _python_class(numba_type: Any) -> type:
+    """Return the Python class that a Numba type stands for, for dispatch."""
+    if hasattr(numba_type, "instance_class"):
+        return cast(type, numba_type.instance_class)
+    if isinstance(numba_type, types.Float):
+        return float
+    return tuple if isinstance(numba_type, types.BaseTuple) else object
+
+
+def generic(stub: F) -> Any:
+    """Make ``stub`` generic in its first argument, interpreted and compiled alike.
+
+    ``stub`` itself is the fallback for types without a formula of their own; register
+    formulas with ``@stub.register``.
+    """
+    dispatch = singledispatch(stub)
+
+    def select(component: Any, *_: Any) -> Callable[..., Any]:
+        cls = _python_class(component)
+        return dispatch.registry.get(cls, dispatch.registry[object])
+
+    # strict would also compare annotations, and refuse
+    overload(dispatch, strict=False)(select)
+    return dispatch
+
+
+def scaled_tuple(values: tuple[float, ...], factor: float) -> tuple[float, ...]:
+    """Multiply every entry of ``values`` by ``factor``."""
+    return tuple(value * factor for value in values)
+
+
+@overload(scaled_tuple)
+def _scaled_tuple(values: Any, factor: Any) -> Callable[..., Any]:
+    def scaled(values: Any, factor: Any) -> Any:
+        out = values
+        for k in range(len(values)):
+            out = tuple_setitem(out, k, values[k] * factor)
+        return out
+
+    return scaled
+
+
+def point_function(function: Callable[..., float]) -> Any:
+    """Compile a function of two points into a pointer that compiled code can call.
+
+    A pointer is never stale in the disk cache, which registered formulas of a user's
+    own module would be.
+    """
+    if config.DISABLE_JIT:
+        return function
+    try:
+        return cfunc(_POINT_FUNCTION)(function)
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines()]
+        reason = next((line for line in lines[1:] if line), lines[0])
+        raise TypeError(
+            f"function must be compilable: a float from two vectors, written with "
+            f"loops, indexing and math; the compiler says: {reason}"
+        ) from None

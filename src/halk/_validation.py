@@ -1,0 +1,110 @@
+"""Validation of arguments, in one error format.
+
+``name must condition, got value``: what was wrong, where, and what would be right.
+Arrays leave here C-contiguous, writable and float64, the only layout that compiled
+code is specialised for.
+"""
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+def require(condition: bool, name: str, rule: str, value: object) -> None:
+    """Raise ``ValueError`` in the common format unless ``condition`` holds."""
+    if not condition:
+        raise ValueError(f"{name} must {rule}, got {value!r}")
+
+
+def real(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    require(bool(np.isfinite(value)), name, "be finite", float(value))
+    return float(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float above zero."""
+    number = real(name, value)
+    require(number > 0, name, "be positive", number)
+    return number
+
+
+def nonnegative(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float of zero or more."""
+    number = real(name, value)
+    require(number >= 0, name, "not be negative", number)
+    return number
+
+
+def integer(name: str, value: Any, minimum: int = 0) -> int:
+    """Return ``value`` as an int of at least ``minimum``."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    require(int(value) >= minimum, name, f"be at least {minimum}", int(value))
+    return int(value)
+
+
+def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
+    """Return ``value`` if it is one of ``options``."""
+    options = tuple(options)
+    known = any(type(value) is type(option) and value == option for option in options)
+    listed = ", ".join(repr(option) for option in options)
+    require(known, name, f"be one of {listed}", value)
+    return value
+
+
+def array(name: str, value: Any, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """Return ``value`` as a contiguous float64 array of ``shape``.
+
+    ``None`` in ``shape`` admits any length. NaN is let through, for the caller to
+    give it a meaning or to refuse it; infinity is refused here.
+    """
+    try:
+        result = np.require(np.asarray(value), requirements=["C"])
+    except ValueError:
+        raise ValueError(f"{name} must be a rectangular array of numbers") from None
+    if result.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers, got dtype {result.dtype}")
+    fits = result.ndim == len(shape) and all(
+        want in (None, got) for want, got in zip(shape, result.shape, strict=True)
+    )
+    wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
+    require(fits, name, f"have shape {wanted}", result.shape)
+    result = result.astype(np.float64, copy=not result.flags.writeable)
+    infinite = np.isinf(result)
+    if infinite.any():
+        where = tuple(int(k) for k in np.argwhere(infinite)[0])
+        got = float(result[where])
+        raise ValueError(f"{name} must be finite, got {got} at index {where}")
+    return result
+
+
+def without_nan(name: str, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``value`` if it holds no NaN."""
+    missing = np.isnan(value)
+    if missing.any():
+        where = tuple(int(k) for k in np.argwhere(missing)[0])
+        raise ValueError(f"{name} must be finite, got nan at index {where}")
+    return value
+
+
+def per_item(name: str, value: Any, n_items: int, item: str) -> Vector:
+    """Return a number, or one number for each of ``n_items``, as a vector.
+
+    ``item`` names what is counted, for the message: "agent" or "edge".
+    """
+    if np.ndim(value) == 0:
+        return np.full(n_items, real(name, value))
+    vector = array(name, value, (None,))
+    rule = f"be a number or have one entry per {item} ({n_items})"
+    require(len(vector) == n_items, name, rule, f"{len(vector)} entries")
+    return without_nan(name, vector).copy()

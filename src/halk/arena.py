@@ -1,0 +1,114 @@
+"""The functions of many agents in a few flat arrays.
+
+Every agent owns one run of each array, as long as its capacity. An agent that needs
+more moves to the free tail; when the tail is used up the arena is made anew, larger and
+without the holes. So one agent with a large model costs what its model costs, not that
+times the number of agents.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from halk._jit import compiled
+from halk._validation import Indices, Matrix, Vector
+from halk.compression import Dictionary
+
+
+class Arena(NamedTuple):
+    """Flat storage; agent ``i`` has ``order[i]`` atoms in a run of ``capacity[i]``."""
+
+    atoms: Matrix  # (rows, p)
+    weights: Vector  # (rows,)
+    gram: Vector  # (cells,)
+    inverse: Vector  # (cells,)
+    row: Indices  # (V,) where an agent's run of rows begins
+    cell: Indices  # (V,) where its square matrices begin
+    capacity: Indices  # (V,)
+    order: Indices  # (V,)
+    tail: Indices  # (2,) first free row and cell
+
+
+@compiled
+def dictionary_of(arena: Arena, i: int) -> Dictionary:
+    """Return views of agent ``i``'s run; writing to them writes to the arena."""
+    c, r, s = arena.capacity[i], arena.row[i], arena.cell[i]
+    return Dictionary(
+        arena.atoms[r : r + c],
+        arena.weights[r : r + c],
+        arena.gram[s : s + c * c].reshape((c, c)),
+        arena.inverse[s : s + c * c].reshape((c, c)),
+    )
+
+
+@compiled
+def roomier(capacity: int, wanted: int) -> int:
+    """Return the next capacity: a quarter more, so that growing stays rare."""
+    return max(wanted, capacity + max(4, capacity // 4))
+
+
+@compiled
+def make_room(arena: Arena, i: int, wanted: int) -> bool:
+    """Move agent ``i`` to the tail with room for ``wanted`` atoms; False if it is full.
+
+    Mutates the arena; the agent's old run becomes a hole.
+    """
+    new = roomier(arena.capacity[i], wanted)
+    row, cell = arena.tail[0], arena.tail[1]
+    if row + new > len(arena.weights) or cell + new * new > len(arena.gram):
+        return False
+    old = dictionary_of(arena, i)
+    arena.tail[0] += new
+    arena.tail[1] += new * new
+    arena.row[i], arena.cell[i], arena.capacity[i] = row, cell, new
+    _copy_dictionary(old, dictionary_of(arena, i), arena.order[i])
+    return True
+
+
+@compiled
+def _copy_dictionary(source: Dictionary, target: Dictionary, m: int) -> None:
+    for k in range(m):
+        target.atoms[k] = source.atoms[k]
+        target.weights[k] = source.weights[k]
+        for c in range(m):
+            target.gram[k, c] = source.gram[k, c]
+            target.inverse[k, c] = source.inverse[k, c]
+
+
+@compiled
+def _copy_all(source: Arena, target: Arena) -> None:
+    for i in range(len(source.order)):
+        _copy_dictionary(
+            dictionary_of(source, i), dictionary_of(target, i), source.order[i]
+        )
+
+
+def arena(capacity: Indices, n_features: int, spare: float = 0.0) -> Arena:
+    """Return an empty arena with these capacities, and a share of free tail."""
+    row = np.concatenate([[0], np.cumsum(capacity)]).astype(np.int64)
+    cell = np.concatenate([[0], np.cumsum(capacity**2)]).astype(np.int64)
+    n_rows = int(row[-1] * (1 + spare)) + 64
+    n_cells = int(cell[-1] * (1 + spare)) + 64 * 64
+    return Arena(
+        atoms=np.zeros((n_rows, n_features)),
+        weights=np.zeros(n_rows),
+        gram=np.zeros(n_cells),
+        inverse=np.zeros(n_cells),
+        row=row[:-1].copy(),
+        cell=cell[:-1].copy(),
+        capacity=capacity.astype(np.int64),
+        order=np.zeros(len(capacity), dtype=np.int64),
+        tail=np.array([row[-1], cell[-1]]),
+    )
+
+
+def enlarged(source: Arena, i: int, wanted: int) -> Arena:
+    """Return the arena without holes, with room for agent ``i`` and a longer tail."""
+    # agents that are nearly full will ask next: give them room in the same go
+    full = source.order + 1 >= source.capacity
+    capacity = np.where(full, source.capacity + 4, np.maximum(source.order + 2, 4))
+    capacity[i] = roomier(int(source.capacity[i]), wanted)
+    target = arena(capacity, source.atoms.shape[1], spare=0.25)
+    target.order[:] = source.order
+    _copy_all(source, target)
+    return target

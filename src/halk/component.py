@@ -1,0 +1,37 @@
+"""What kernels, losses and proximities have in common."""
+
+from typing import Any, Self
+
+
+class Component:
+    """Mixin of immutable, validated named tuples: parameters of a formula.
+
+    Constructing is validating. Tuples compare by value alone; components of different
+    type are different, even with equal parameters.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and tuple.__eq__(self, other)  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self)))  # type: ignore[arg-type]
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Return instances for the conformance tests to run through the laws."""
+        return (cls(),)
+
+
+def subclasses(family: type[Any]) -> list[type[Any]]:
+    """Return every public concrete component of ``family``, in order of definition."""
+    found: list[type[Any]] = []
+    for cls in family.__subclasses__():
+        if not cls.__name__.startswith("_"):
+            found.append(cls)
+        found += [sub for sub in subclasses(cls) if sub not in found]
+    return found

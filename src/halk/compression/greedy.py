@@ -1,0 +1,275 @@
+"""Greedy removal for real: grow the dictionary by the new atoms, shrink it again.
+
+Works on the union of old and new atoms in the workspace and touches the dictionary only
+when everything is decided and verified, so a call that finds no room changes nothing.
+"""
+
+from halk._jit import compiled
+from halk.compression.block import DEPENDENT
+from halk.compression.workspace import Dictionary, Workspace
+
+DRIFT = 1e-7
+"""Largest ``|Q K - I|`` on a sampled column before the inverse is made anew."""
+
+
+@compiled
+def project(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> int:
+    """Compress the union within ``budget``; return how many atoms are left.
+
+    The kept atoms are in ``ws.kept``, their weights and inverse in ``ws.weights`` and
+    ``ws.inverse``; ``commit`` moves them into the dictionary.
+    """
+    n = m + b
+    _fill_union(D, m, ws, b)
+    for k in range(m):
+        ws.kept[k] = k
+        ws.weights[k] = ws.start[k]
+        for c in range(m):
+            ws.inverse[k, c] = D.inverse[k, c]
+    n_kept, is_sound = m, True
+    for k in range(m, n):
+        n_kept, is_sound = _grow(ws, n_kept, k, is_sound)
+    if not is_sound:
+        n_kept = rebuild(ws, n)
+    n_kept = _shrink(ws, n_kept, budget)
+    if not _is_within(ws, n, n_kept, budget):
+        n_kept = _shrink_carefully(ws, n, budget)
+    if _has_drifted(ws, n_kept):
+        n_kept = refit(ws, n, n_kept)
+    return n_kept
+
+
+@compiled
+def _fill_union(D: Dictionary, m: int, ws: Workspace, b: int) -> None:
+    for k in range(m):
+        for c in range(m):
+            ws.gram[k, c] = D.gram[k, c]
+    for row in range(b):
+        ws.start[m + row] = ws.coefficients[row]
+        for k in range(m):
+            ws.gram[m + row, k] = ws.cross[row, k]
+            ws.gram[k, m + row] = ws.cross[row, k]
+        for other in range(b):
+            ws.gram[m + row, m + other] = ws.block_gram[row, other]
+
+
+@compiled
+def _solve(ws: Workspace, n_kept: int, k: int) -> float:
+    """Fit union member ``k`` by the kept atoms; return the squared distance left.
+
+    One step of iterative refinement against ``K`` makes the fit as good as a backward
+    stable solver's although the inverse is ill-conditioned. ``ws.solution`` holds the
+    fit, ``ws.residual`` what it misses of the kernel values.
+    """
+    for a in range(n_kept):
+        ws.solution[a] = 0.0
+        ws.residual[a] = ws.gram[k, ws.kept[a]]
+    for _ in range(2):
+        for a in range(n_kept):
+            total = 0.0
+            for c in range(n_kept):
+                total += ws.inverse[a, c] * ws.residual[c]
+            ws.solution[a] += total
+        for a in range(n_kept):
+            total = ws.gram[k, ws.kept[a]]
+            for c in range(n_kept):
+                total -= ws.gram[ws.kept[a], ws.kept[c]] * ws.solution[c]
+            ws.residual[a] = total
+    left = ws.gram[k, k]
+    for a in range(n_kept):
+        left -= ws.solution[a] * (ws.gram[k, ws.kept[a]] + ws.residual[a])
+    return left
+
+
+@compiled
+def _grow(ws: Workspace, n_kept: int, k: int, is_sound: bool):  # type: ignore[no-untyped-def]
+    """Add union member ``k``, or absorb it if it is in the span of what is there.
+
+    Returns the new count, and False once a fit shows that the inverse is no inverse.
+    """
+    s = _solve(ws, n_kept, k)
+    worst = 0.0
+    for a in range(n_kept):
+        worst = max(worst, abs(ws.residual[a]) / ws.gram[ws.kept[a], ws.kept[a]] ** 0.5)
+    is_sound = is_sound and worst <= DRIFT * ws.gram[k, k] ** 0.5
+    if not s > DEPENDENT * ws.gram[k, k]:
+        for a in range(n_kept):
+            ws.weights[a] += ws.start[k] * ws.solution[a]
+        return n_kept, is_sound
+    for a in range(n_kept):
+        for c in range(n_kept):
+            ws.inverse[a, c] += ws.solution[a] * (ws.solution[c] / s)
+        ws.inverse[a, n_kept] = -ws.solution[a] / s
+        ws.inverse[n_kept, a] = -ws.solution[a] / s
+    ws.inverse[n_kept, n_kept] = 1.0 / s
+    ws.kept[n_kept] = k
+    ws.weights[n_kept] = ws.start[k]
+    return n_kept + 1, is_sound
+
+
+@compiled
+def rebuild(ws: Workspace, n: int) -> int:
+    """Make the inverse anew from the union's Gram matrix; return the atoms kept."""
+    n_kept = 0
+    for k in range(n):
+        n_kept, _ = _grow(ws, n_kept, k, True)
+    return n_kept
+
+
+@compiled
+def _cheapest(ws: Workspace, n_kept: int) -> int:
+    """Return the position of the atom with the smallest ``w_k^2 / Q_kk``."""
+    best, cheapest = -1, 0.0
+    for a in range(n_kept):
+        if ws.inverse[a, a] > 0.0:
+            cost = ws.weights[a] ** 2 / ws.inverse[a, a]
+            if best < 0 or cost <= cheapest:
+                best, cheapest = a, cost
+    return best
+
+
+@compiled
+def _remove(ws: Workspace, n_kept: int, gone: int) -> None:
+    """Remove the atom at a position, refit the others, close the gap (SPEC 4)."""
+    Q = ws.inverse
+    pivot = Q[gone, gone]
+    share = ws.weights[gone] / pivot
+    for a in range(n_kept):
+        ws.solution[a] = Q[a, gone]
+    for a in range(n_kept):
+        ws.weights[a] -= ws.solution[a] * share
+        ratio = ws.solution[a] / pivot
+        for c in range(n_kept):
+            Q[a, c] -= ratio * ws.solution[c]
+    for a in range(gone, n_kept - 1):
+        ws.weights[a] = ws.weights[a + 1]
+        ws.kept[a] = ws.kept[a + 1]
+        for c in range(n_kept):
+            Q[a, c] = Q[a + 1, c]
+    for a in range(n_kept - 1):
+        for c in range(gone, n_kept - 1):
+            Q[a, c] = Q[a, c + 1]
+
+
+@compiled
+def _shrink(ws: Workspace, n_kept: int, budget: float) -> int:
+    """Remove atoms, cheapest first, while the squared costs stay within budget."""
+    spent = 0.0
+    while n_kept > 0:
+        gone = _cheapest(ws, n_kept)
+        if gone < 0:
+            break
+        spent += ws.weights[gone] ** 2 / ws.inverse[gone, gone]
+        if not spent <= budget * budget:
+            break
+        _remove(ws, n_kept, gone)
+        n_kept -= 1
+    return n_kept
+
+
+@compiled
+def squared_distance(ws: Workspace, n: int, n_kept: int) -> float:
+    """Return ``||f - f~||^2`` of the kept atoms' function to the unprojected one."""
+    for k in range(n):
+        ws.residual[k] = -ws.start[k]
+    for a in range(n_kept):
+        ws.residual[ws.kept[a]] += ws.weights[a]
+    total = 0.0
+    for k in range(n):
+        part = 0.0
+        for c in range(n):
+            part += ws.gram[k, c] * ws.residual[c]
+        total += ws.residual[k] * part
+    return total
+
+
+@compiled
+def _is_within(ws: Workspace, n: int, n_kept: int, budget: float) -> bool:
+    square = squared_distance(ws, n, n_kept)
+    size = 0.0
+    for k in range(n):
+        size += abs(ws.residual[k]) * ws.gram[k, k] ** 0.5
+    return square <= budget * budget * (1.0 + 1e-9) + DEPENDENT * size * size
+
+
+@compiled
+def _shrink_carefully(ws: Workspace, n: int, budget: float) -> int:
+    """Remove atoms one at a time with a fresh fit and a verified distance each."""
+    n_kept = rebuild(ws, n)
+    while n_kept > 0:
+        gone = _cheapest(ws, n_kept)
+        if gone < 0:
+            break
+        member = ws.kept[gone]
+        _remove(ws, n_kept, gone)
+        n_kept = refit(ws, n, n_kept - 1)
+        if not _is_within(ws, n, n_kept, budget):
+            return _put_back(ws, n, n_kept, member)
+    return n_kept
+
+
+@compiled
+def _put_back(ws: Workspace, n: int, n_kept: int, member: int) -> int:
+    """Return member ``k`` of the union to the kept ones, and fit again."""
+    position = n_kept
+    while position > 0 and ws.kept[position - 1] > member:
+        ws.kept[position] = ws.kept[position - 1]
+        position -= 1
+    ws.kept[position] = member
+    return refit(ws, n, n_kept + 1)
+
+
+@compiled
+def refit(ws: Workspace, n: int, n_kept: int) -> int:
+    """Make the inverse of the kept atoms anew and project the whole union on them.
+
+    Kept atoms that turn out to depend on the others are dropped.
+    """
+    n_fresh = 0
+    for a in range(n_kept):
+        member = ws.kept[a]  # read before the slot is written: n_fresh <= a
+        n_fresh, _ = _grow(ws, n_fresh, member, True)
+    for a in range(n_fresh):
+        ws.weights[a] = ws.start[ws.kept[a]]
+    position = 0
+    for k in range(n):
+        if position < n_fresh and ws.kept[position] == k:
+            position += 1
+        elif ws.start[k] != 0.0:
+            _solve(ws, n_fresh, k)
+            for a in range(n_fresh):
+                ws.weights[a] += ws.start[k] * ws.solution[a]
+    return n_fresh
+
+
+@compiled
+def _has_drifted(ws: Workspace, n_kept: int) -> bool:
+    """Look at ``|Q K - I|`` on the column most at risk: that of the largest ``Q_kk``."""
+    if n_kept == 0:
+        return False
+    sample = 0
+    for a in range(n_kept):
+        if ws.inverse[a, a] > ws.inverse[sample, sample]:
+            sample = a
+    worst = 0.0
+    for a in range(n_kept):
+        total = -1.0 if a == sample else 0.0
+        for c in range(n_kept):
+            total += ws.inverse[a, c] * ws.gram[ws.kept[c], ws.kept[sample]]
+        worst = max(worst, abs(total))
+    return not worst <= DRIFT
+
+
+@compiled
+def commit(D: Dictionary, m: int, ws: Workspace, n_kept: int) -> None:
+    """Move the kept atoms, their weights and matrices into the dictionary."""
+    for a in range(n_kept):
+        source = ws.kept[a]
+        D.weights[a] = ws.weights[a]
+        if source >= m:
+            D.atoms[a] = ws.points[source - m]
+        elif source != a:
+            D.atoms[a] = D.atoms[source]
+        for c in range(n_kept):
+            D.inverse[a, c] = ws.inverse[a, c]
+            D.gram[a, c] = ws.gram[source, ws.kept[c]]

@@ -1,0 +1,29 @@
+"""The exceptions of halk.
+
+::
+
+    HalkError
+    +-- DivergenceError     learning left the finite numbers (plain step too large)
+    +-- CheckpointError     a file cannot be read back as a model
+    +-- LawError            a component breaks one of the laws of ``halk.checks``
+
+Wrong arguments raise the built-in ``ValueError`` and ``TypeError``.
+"""
+
+__all__ = ["CheckpointError", "DivergenceError", "HalkError", "LawError"]
+
+
+class HalkError(Exception):
+    """Base class of everything that halk raises by itself."""
+
+
+class DivergenceError(HalkError, ArithmeticError):
+    """Learning left the finite numbers; the model keeps its last finite state."""
+
+
+class CheckpointError(HalkError, ValueError):
+    """A checkpoint file is damaged, truncated, foreign or of another version."""
+
+
+class LawError(HalkError, AssertionError):
+    """A kernel, loss, proximity or learner breaks a law that the theory needs."""

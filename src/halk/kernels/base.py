@@ -1,0 +1,73 @@
+"""The family of kernels: what a kernel is, and the two formulas it can give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from halk._jit import compiled, generic
+from halk._validation import Matrix, Vector, array, without_nan
+from halk.component import Component
+
+
+@generic
+def kernel_value(kernel: Any, x: Vector, y: Vector) -> float:
+    """Return ``k(x, y)`` for two points: the formula that makes a kernel."""
+    raise TypeError("this kernel has no formula: register one with kernel_value")
+
+
+@generic
+def rescaled(kernel: Any, factor: float) -> Any:
+    """Return ``kernel`` with its bandwidth multiplied by ``factor``.
+
+    Kernels without a bandwidth come back as they are.
+    """
+    return kernel
+
+
+@compiled
+def _fill_gram(kernel: Any, X: Matrix, Y: Matrix, out: Matrix) -> None:
+    for i in range(len(X)):
+        for j in range(len(Y)):
+            out[i, j] = kernel_value(kernel, X[i], Y[j])
+
+
+class Kernel(Component):
+    """A positive semidefinite function of two points, with ``+`` and ``*``.
+
+    Calling a kernel gives the Gram matrix of two sets of points.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, X: Any, Y: Any = None) -> Matrix:
+        """Return the matrix of ``k(X[i], Y[j])``; ``Y`` defaults to ``X``."""
+        X = without_nan("X", array("X", X, (None, None)))
+        Y = X if Y is None else without_nan("Y", array("Y", Y, (None, X.shape[1])))
+        self.check_features(X.shape[1])
+        out = np.empty((len(X), len(Y)))
+        _fill_gram(self, X, Y, out)
+        return out
+
+    def check_features(self, n_features: int) -> None:
+        """Raise ``ValueError`` if the kernel cannot take points of this length."""
+
+    def __add__(self, other: Any) -> Any:
+        return _combined("Sum", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _combined("Sum", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _combined("Product", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _combined("Product", other, self)
+
+
+def _combined(kind: str, left: Any, right: Any) -> Any:
+    # the composite kernels are kernels themselves, so they can only be known later
+    from halk.kernels import composite  # noqa: PLC0415
+
+    return composite.combine(kind, left, right)

@@ -1,0 +1,172 @@
+"""Kernels of the distance between two points over a bandwidth.
+
+To add one: a class, its formula registered with ``kernel_value``, how its bandwidth is
+multiplied registered with ``rescaled``, and its name in ``__all__``.
+"""
+
+from math import exp, sqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from halk._jit import generic, scaled_tuple
+from halk._validation import Vector, positive
+from halk.kernels.base import Kernel, kernel_value, rescaled
+
+__all__ = ["Gaussian", "Laplacian", "Matern32", "Matern52"]
+
+
+@generic
+def squared_ratio(bandwidth: Any, x: Vector, y: Vector) -> float:
+    """Return the squared distance of two points, each feature over its bandwidth."""
+    raise TypeError("bandwidth must be a number or one number per feature")
+
+
+@squared_ratio.register(float)
+def _(bandwidth: float, x: Vector, y: Vector) -> float:
+    total = 0.0
+    for k in range(len(x)):
+        difference = x[k] - y[k]
+        total += difference * difference
+    return total / (bandwidth * bandwidth)
+
+
+@squared_ratio.register(tuple)
+def _(bandwidth: tuple[float, ...], x: Vector, y: Vector) -> float:
+    total = 0.0
+    for k in range(len(x)):
+        ratio = (x[k] - y[k]) / bandwidth[k]
+        total += ratio * ratio
+    return total
+
+
+@generic
+def _multiplied(bandwidth: Any, factor: float) -> Any:
+    raise TypeError("bandwidth must be a number or one number per feature")
+
+
+@_multiplied.register(float)
+def _(bandwidth: float, factor: float) -> float:
+    return bandwidth * factor
+
+
+@_multiplied.register(tuple)
+def _(bandwidth: tuple[float, ...], factor: float) -> tuple[float, ...]:
+    return scaled_tuple(bandwidth, factor)
+
+
+class _Bandwidth(NamedTuple):
+    bandwidth: Any
+
+
+class _Stationary(Kernel, _Bandwidth):
+    """Shared by the kernels below: one bandwidth, or one for each feature."""
+
+    __slots__ = ()
+
+    def __new__(cls, bandwidth: Any = 1.0) -> Self:
+        if np.ndim(bandwidth) == 0:
+            return _Bandwidth.__new__(cls, positive("bandwidth", bandwidth))
+        values = tuple(positive("bandwidth", value) for value in bandwidth)
+        if not values:
+            raise ValueError("bandwidth must have one entry per feature, got none")
+        return _Bandwidth.__new__(cls, values)
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Return a narrow and a wide kernel, and one with a bandwidth a feature."""
+        return cls(0.3), cls(2.0), cls((0.5, 2.0, 1.0))
+
+    def check_features(self, n_features: int) -> None:
+        """Raise ``ValueError`` unless there is a bandwidth for every feature."""
+        if isinstance(self.bandwidth, tuple) and len(self.bandwidth) != n_features:
+            raise ValueError(
+                f"bandwidth must be a number or have one entry per feature "
+                f"({n_features}), got {len(self.bandwidth)} entries"
+            )
+
+
+class Gaussian(_Stationary):
+    """Gaussian kernel, smooth everywhere.
+
+    .. math:: k(x, y) = \\exp\\bigl(-|x - y|^2 / (2 \\sigma^2)\\bigr)
+
+    Parameters
+    ----------
+    bandwidth : float or sequence of float, positive
+        Length over which the function varies, in the unit of the inputs; a sequence
+        gives every feature its own.
+
+    Examples
+    --------
+    >>> Gaussian(2.0)([[0.0]], [[0.0], [2.0]]).round(3)
+    array([[1.   , 0.607]])
+    """
+
+    __slots__ = ()
+
+
+class Laplacian(_Stationary):
+    """Laplacian kernel, for rough functions: ``exp(-|x - y| / bandwidth)``."""
+
+    __slots__ = ()
+
+
+class Matern32(_Stationary):
+    """Matern 3/2 kernel, for functions with one derivative.
+
+    ``(1 + a) exp(-a)`` with ``a = sqrt(3) |x - y| / bandwidth``.
+    """
+
+    __slots__ = ()
+
+
+class Matern52(_Stationary):
+    """Matern 5/2 kernel, for functions with two derivatives.
+
+    ``(1 + a + a^2 / 3) exp(-a)`` with ``a = sqrt(5) |x - y| / bandwidth``.
+    """
+
+    __slots__ = ()
+
+
+@kernel_value.register
+def _(kernel: Gaussian, x: Vector, y: Vector) -> float:
+    return exp(-0.5 * squared_ratio(kernel.bandwidth, x, y))
+
+
+@kernel_value.register
+def _(kernel: Laplacian, x: Vector, y: Vector) -> float:
+    return exp(-sqrt(squared_ratio(kernel.bandwidth, x, y)))
+
+
+@kernel_value.register
+def _(kernel: Matern32, x: Vector, y: Vector) -> float:
+    a = sqrt(3.0 * squared_ratio(kernel.bandwidth, x, y))
+    return (1.0 + a) * exp(-a)
+
+
+@kernel_value.register
+def _(kernel: Matern52, x: Vector, y: Vector) -> float:
+    a = sqrt(5.0 * squared_ratio(kernel.bandwidth, x, y))
+    return (1.0 + a + a * a / 3.0) * exp(-a)
+
+
+@rescaled.register
+def _(kernel: Gaussian, factor: float) -> Gaussian:
+    return Gaussian(_multiplied(kernel.bandwidth, factor))
+
+
+@rescaled.register
+def _(kernel: Laplacian, factor: float) -> Laplacian:
+    return Laplacian(_multiplied(kernel.bandwidth, factor))
+
+
+@rescaled.register
+def _(kernel: Matern32, factor: float) -> Matern32:
+    return Matern32(_multiplied(kernel.bandwidth, factor))
+
+
+@rescaled.register
+def _(kernel: Matern52, factor: float) -> Matern52:
+    return Matern52(_multiplied(kernel.bandwidth, factor))

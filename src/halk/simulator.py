@@ -1,0 +1,287 @@
+"""All agents of one process in one compiled loop.
+
+A step touches the agents that have a reading and those they talk to, nobody else, so it
+costs in proportion to the readings, not to the network. Three passes, because all
+right-hand sides are those of step t: everybody answers, then functions move, then
+multipliers do.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halk._jit import compiled
+from halk._validation import Indices, Matrix, Vector
+from halk.arena import Arena, dictionary_of, make_room
+from halk.bandwidth import adapt
+from halk.compression import Workspace
+from halk.expansion import value_at
+from halk.kernels import rescaled
+from halk.losses import loss_slope
+from halk.proximity import proximity_value
+from halk.step import (
+    LARGEST,
+    Inbox,
+    Pace,
+    Rules,
+    Settings,
+    observe,
+    update_function,
+    update_multipliers,
+)
+
+FINISHED, NEEDS_ARENA, NEEDS_WORKSPACE, DIVERGED = 0, 1, 2, 3
+"""What the compiled loop returns: done, or why it must come back."""
+
+
+class Links(NamedTuple):
+    """The network as the loop reads it: neighbours of ``i`` from ``start[i]`` on."""
+
+    start: Indices  # (V + 1,)
+    neighbour: Indices  # (E,)
+    reverse: Indices  # (E,) index of the edge in the other direction
+    tolerance: Vector  # (E,)
+
+
+class State(NamedTuple):
+    """What the next step needs to know of all agents, and nothing else."""
+
+    arena: Arena
+    multipliers: Vector  # (E,)
+    scale: Vector  # (V,)      of the bandwidth
+    target: Matrix  # (V, 5)   running statistics of the targets
+    adaptation: Matrix  # (V, 3)
+
+
+class Readings(NamedTuple):
+    """A stream: step ``t`` has the readings ``start[t]`` up to ``start[t + 1]``."""
+
+    start: Indices  # (T + 1,)
+    agent: Indices  # (R,) ascending within a step
+    x: Matrix  # (R, p)
+    y: Vector  # (R,)
+
+
+class Exchange(NamedTuple):
+    """What agents say to each other in one step, and who is touched by it."""
+
+    reading: Indices  # (V,)  position of the agent's reading, -1 for none
+    own: Vector  # (V,)       F_i(x_i)
+    answer: Vector  # (E,)    F_j(x_i)
+    touched: Indices  # (V,)  agents to update
+    cursor: Indices  # (5,)   step, phase, next touched, number touched, room wanted
+
+
+class Record(NamedTuple):
+    """What observers want to know: predictions before learning, and disagreement."""
+
+    prediction: Vector  # (R,)
+    disagreement: Vector  # (T,) mean of h over the edges asked
+    asked: Indices  # (T,)       number of edges asked
+    violation: Vector  # (E,)    sum of h - gamma over the steps that asked
+    count: Indices  # (E,)
+
+
+@compiled
+def value_of(rules: Rules, state: State, i: int, x: Vector) -> float:
+    """Return agent ``i``'s prediction ``F_i(x)`` in the unit of the target."""
+    D = dictionary_of(state.arena, i)
+    kernel = rescaled(rules.kernel, state.scale[i])
+    value = value_at(kernel, D.atoms, D.weights, state.arena.order[i], x)
+    return state.target[i, 3] + state.target[i, 4] * value
+
+
+@compiled
+def values_of(
+    rules: Rules, state: State, agent: Indices, x: Matrix, out: Vector
+) -> None:
+    """Fill ``out`` with the prediction of agent ``agent[r]`` at ``x[r]``."""
+    for r in range(len(agent)):
+        out[r] = value_of(rules, state, agent[r], x[r])
+
+
+@compiled
+def _listen(
+    rules: Rules, settings: Settings, state: State, readings: Readings, t: int,
+    talk: Exchange, record: Record,
+) -> bool:  # fmt: skip
+    """Predict at the readings of step ``t``, then take them in; False on divergence."""
+    for r in range(readings.start[t], readings.start[t + 1]):
+        i = readings.agent[r]
+        talk.reading[i] = r
+        record.prediction[r] = value_of(rules, state, i, readings.x[r])
+        talk.own[i] = record.prediction[r]
+        if not abs(talk.own[i]) <= LARGEST:
+            return False
+    for r in range(readings.start[t], readings.start[t + 1]):
+        i = readings.agent[r]
+        if settings.removes_offset or settings.removes_spread:
+            ratio = observe(state.target[i], readings.y[r], settings)
+            D = dictionary_of(state.arena, i)
+            for k in range(state.arena.order[i]):
+                D.weights[k] *= ratio
+            talk.own[i] = value_of(rules, state, i, readings.x[r])
+    return True
+
+
+@compiled
+def _answer(
+    rules: Rules, links: Links, state: State, readings: Readings, t: int,
+    talk: Exchange,
+) -> bool:  # fmt: skip
+    """Let every neighbour answer the queries of step ``t``; False on divergence."""
+    for r in range(readings.start[t], readings.start[t + 1]):
+        i = readings.agent[r]
+        for e in range(links.start[i], links.start[i + 1]):
+            answer = value_of(rules, state, links.neighbour[e], readings.x[r])
+            if not abs(answer) <= LARGEST:
+                return False
+            talk.answer[e] = answer
+    return True
+
+
+@compiled
+def _collect_touched(
+    settings: Settings, links: Links, readings: Readings, t: int, talk: Exchange
+) -> int:
+    """List the agents to update: those with readings and, if exact, those asked."""
+    n = 0
+    for r in range(readings.start[t], readings.start[t + 1]):
+        talk.touched[n] = readings.agent[r]
+        n += 1
+    if settings.is_exact:
+        for r in range(readings.start[t], readings.start[t + 1]):
+            i = readings.agent[r]
+            for e in range(links.start[i], links.start[i + 1]):
+                j = links.neighbour[e]
+                if talk.reading[j] == -1:
+                    talk.reading[j] = -2  # touched, without a reading of its own
+                    talk.touched[n] = j
+                    n += 1
+    return n
+
+
+@compiled
+def _fill_inbox(
+    settings: Settings, links: Links, state: State, readings: Readings,
+    talk: Exchange, ws: Workspace, inbox: Inbox, i: int,
+) -> int:  # fmt: skip
+    """Lay out agent ``i``'s block: its own point, then its asking neighbours'."""
+    b = 0
+    if talk.reading[i] >= 0:
+        ws.points[0] = readings.x[talk.reading[i]]
+        b = 1
+        for e in range(links.start[i], links.start[i + 1]):
+            inbox.answer[e - links.start[i]] = talk.answer[e]
+    if settings.is_exact:
+        for e in range(links.start[i], links.start[i + 1]):
+            j = links.neighbour[e]
+            if talk.reading[j] >= 0:
+                ws.points[b] = readings.x[talk.reading[j]]
+                inbox.value[b] = talk.own[j]
+                inbox.multiplier[b] = state.multipliers[links.reverse[e]]
+                inbox.spread[b] = state.target[j, 4]
+                b += 1
+    return b
+
+
+@compiled
+def _update(
+    rules: Rules, settings: Settings, paces: Matrix, links: Links, state: State,
+    readings: Readings, talk: Exchange, ws: Workspace, inbox: Inbox, i: int,
+) -> int:  # fmt: skip
+    """Move agent ``i``'s function; return a status."""
+    arena = state.arena
+    degree = links.start[i + 1] - links.start[i]
+    if arena.order[i] + degree + 1 > len(ws.start) or degree + 1 > len(ws.rest):
+        talk.cursor[4] = arena.order[i] + degree + 1
+        return NEEDS_WORKSPACE
+    r = talk.reading[i]
+    y = readings.y[r] if r >= 0 else 0.0
+    pace = Pace(paces[i, 0], paces[i, 1], paces[i, 2])
+    mu = state.multipliers[links.start[i] : links.start[i + 1]]
+    while True:
+        b = _fill_inbox(settings, links, state, readings, talk, ws, inbox, i)
+        D = dictionary_of(arena, i)
+        m = update_function(
+            rules, settings, pace, D, arena.order[i], state.scale[i],
+            state.target[i], ws, inbox, b, r >= 0, y, mu,
+        )  # fmt: skip
+        if m >= 0:
+            break
+        if not make_room(arena, i, -m):
+            talk.cursor[4] = -m
+            return NEEDS_ARENA
+    arena.order[i] = m
+    if r >= 0:
+        offset, spread = state.target[i, 3], state.target[i, 4]
+        slope = loss_slope(
+            rules.loss, (talk.own[i] - offset) / spread, (y - offset) / spread
+        )
+        state.scale[i], arena.order[i] = adapt(
+            rules.adaptation, rules.kernel, D, m, ws, state.adaptation[i],
+            state.scale[i], readings.x[r], slope,
+        )  # fmt: skip
+    return FINISHED
+
+
+@compiled
+def _settle(
+    rules: Rules, settings: Settings, paces: Matrix, links: Links, state: State,
+    readings: Readings, t: int, talk: Exchange, record: Record,
+) -> None:  # fmt: skip
+    """Move the multipliers of everybody who asked, and forget the exchange."""
+    total, asked = 0.0, 0
+    for r in range(readings.start[t], readings.start[t + 1]):
+        i = readings.agent[r]
+        first, last = links.start[i], links.start[i + 1]
+        spread = state.target[i, 4]
+        for e in range(first, last):
+            h = proximity_value(
+                rules.proximity, talk.own[i] / spread, talk.answer[e] / spread
+            )
+            record.violation[e] += h - links.tolerance[e]
+            record.count[e] += 1
+        total += update_multipliers(
+            rules, settings, paces[i, 1], talk.own[i], talk.answer[first:last],
+            spread, links.tolerance[first:last], state.multipliers[first:last],
+        )  # fmt: skip
+        asked += last - first
+    record.asked[t] = asked
+    record.disagreement[t] = total / asked if asked > 0 else 0.0
+    for n in range(talk.cursor[3]):
+        talk.reading[talk.touched[n]] = -1
+
+
+@compiled
+def run(
+    rules: Rules, settings: Settings, paces: Matrix, links: Links, state: State,
+    readings: Readings, talk: Exchange, ws: Workspace, inbox: Inbox, record: Record,
+) -> int:  # fmt: skip
+    """Run the stream from where ``talk.cursor`` stands; return a status.
+
+    Mutates everything it is given but rules, settings, links and readings. After a
+    status that asks for room the caller makes it and calls again: no work is lost.
+    """
+    cursor = talk.cursor
+    while cursor[0] < len(readings.start) - 1:
+        t = cursor[0]
+        if cursor[1] == 0:
+            if not (
+                _listen(rules, settings, state, readings, t, talk, record)
+                and _answer(rules, links, state, readings, t, talk)
+            ):
+                return DIVERGED
+            cursor[3] = _collect_touched(settings, links, readings, t, talk)
+            cursor[1], cursor[2] = 1, 0
+        while cursor[2] < cursor[3]:
+            status = _update(
+                rules, settings, paces, links, state, readings, talk, ws, inbox,
+                talk.touched[cursor[2]],
+            )  # fmt: skip
+            if status != FINISHED:
+                return status
+            cursor[2] += 1
+        _settle(rules, settings, paces, links, state, readings, t, talk, record)
+        cursor[0], cursor[1] = t + 1, 0
+    return FINISHED
