@@ -183,7 +183,7 @@ def cost_of_keeping(K: Array, weights: Array, kept: list[int]) -> float:
     """Return the distance of the best fit on ``kept``, by the normal equations."""
     z = weights.copy()
     z[kept] -= np.linalg.solve(K[np.ix_(kept, kept)], K[kept] @ weights)
-    return float(np.sqrt(max(z @ K @ z, 0.0)))
+    return float(np.sqrt(max(float(z @ K @ z), 0.0)))
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0])
@@ -237,6 +237,26 @@ def test_komp_without_budget_keeps_the_function_of_a_crowded_dictionary(
     grid = rng.random((30, 2))
     before, after = kernel(grid, atoms) @ weights, kernel(grid, atoms[kept]) @ fit
     np.testing.assert_allclose(after, before, atol=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-6, 1e-3])
+def test_komp_honours_its_budget_where_double_precision_runs_out(
+    epsilon: float, rng: np.random.Generator
+) -> None:
+    for bandwidth in [0.1, 0.5, 2.0, 20.0] * 4:
+        atoms, weights = rng.random((20, 1)), rng.normal(size=20)
+        atoms[-3:] = atoms[:3]
+
+        def kernel(X: Any, Y: Any, bandwidth: float = bandwidth) -> Any:
+            return np.exp(-((X - Y.T) ** 2) / (2 * bandwidth**2))
+
+        kept, fit = komp(kernel, atoms, weights, epsilon)
+        assert set(kept).isdisjoint({17, 18, 19})
+        z = weights.astype(np.longdouble)
+        z[kept] -= fit
+        precise = atoms.astype(np.longdouble)
+        square = max(z @ kernel(precise, precise) @ z, np.longdouble(0))
+        assert np.sqrt(square) <= epsilon + 1e-6
 
 
 def test_komp_removes_atoms_in_the_span_of_others(rng: np.random.Generator) -> None:
@@ -303,7 +323,7 @@ def lagrangian(
         K = narrow(learner.atoms[i], learner.atoms[i])
         if not np.isnan(y[i]):
             total += learner.loss.value(f(i, x[i]), (y[i] - o[i]) / s[i])
-            total += learner.regularization / 2 * weights[i] @ K @ weights[i]
+            total += learner.regularization / 2 * float(weights[i] @ K @ weights[i])
     for mu, (i, j) in zip(learner.multipliers, EDGES, strict=True):
         if not np.isnan(y[i]):
             answer = (o[j] + s[j] * f(j, x[i]) - o[i]) / s[i]
@@ -393,7 +413,11 @@ def test_the_paper_coupling_drops_the_neighbours_pulls(
 
 def test_multipliers_follow_their_equation(rng: np.random.Generator) -> None:
     gamma = np.array([0.0, 0.1, 0.2, 50.0])
-    changes = {"dual_regularization": 0.5, "tightening": 0.03, "dual_step_size": 0.2}
+    changes: dict[str, Any] = {
+        "dual_regularization": 0.5,
+        "tightening": 0.03,
+        "dual_step_size": 0.2,
+    }
     learner = trained(rng, tolerance=gamma, **changes)
     x, y, mu = rng.random((3, 1)), np.array([0.3, NAN, -1.0]), learner.multipliers
     info = learner.step(x, y)
@@ -465,6 +489,20 @@ def test_new_atoms_come_own_first_then_neighbours_and_duplicates_merge() -> None
     assert learner.atoms[1].ravel().tolist() == [5.0, 0.5, 0.9, 0.1]
 
 
+def test_the_order_of_the_edges_does_not_matter(rng: np.random.Generator) -> None:
+    order = [2, 0, 3, 1]
+    one = network(tolerance=0.0)
+    other = network(tolerance=0.0, edges=[EDGES[e] for e in order])
+    for _ in range(5):
+        x, y = rng.random((3, 1)), rng.normal(size=3)
+        one.step(x, y)
+        other.step(x, y)
+        np.testing.assert_array_equal(one.multipliers[order], other.multipliers)
+        for i in range(3):
+            np.testing.assert_array_equal(one.atoms[i], other.atoms[i])
+            np.testing.assert_array_equal(one.weights[i], other.weights[i])
+
+
 @pytest.mark.parametrize("coupling", ["exact", "paper"])
 def test_the_step_size_counts_the_curvature_of_the_pulls_that_act(
     coupling: str, rng: np.random.Generator
@@ -479,6 +517,18 @@ def test_the_step_size_counts_the_curvature_of_the_pulls_that_act(
     second = 0.3 / (1 + 0.3 * largest[1] * (1 + 2 * (mu[1] + mu[2]) + 2 * taught[1]))
     last = 0.3 / (1 + 0.3 * 9 * 2 * mu[2]) if coupling == "exact" else NAN
     np.testing.assert_allclose(info.step_sizes, [first, second, last], rtol=1e-12)
+
+
+def test_the_step_size_of_a_taught_agent_is_in_its_own_units(
+    rng: np.random.Generator,
+) -> None:
+    learner = trained(rng, standardize=True)
+    mu, scale = learner.multipliers, learner.scale.copy()
+    y = np.array([0.3, NAN, NAN])
+    info = learner.step(rng.random((3, 1)), y)
+    curvature = 2 * mu[0] * (scale[1] / learner.scale[0]) ** 2
+    assert info.step_sizes[1] == pytest.approx(0.3 / (1 + 0.3 * curvature), rel=1e-12)
+    assert learner.scale[0] != scale[0]
 
 
 def test_every_agent_may_have_its_own_kernel_and_settings() -> None:

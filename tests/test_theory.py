@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,6 +125,7 @@ def test_plan_keeps_its_promises(problem: Problem, gap: float) -> None:
     assert theory.unmet_conditions(problem, made.n_steps, made.alpha) == ()
     assert made.alpha <= gap / (2 * constants(problem).gap_per_alpha)
     assert made.epsilon == pytest.approx(made.alpha * made.step_size)
+    assert made.dual_regularization == constants(problem).dual_regularization
     assert made.step_size == pytest.approx(made.n_steps**-0.5)
     assert type(made.n_steps) is int
     assert max(map(len, str(made).splitlines())) <= 80
@@ -151,6 +153,9 @@ def test_wide_gap_is_bounded_by_the_conditions_instead() -> None:
     assert made.tightening == pytest.approx(HAND.slater_slack / 2, rel=1e-9)
     little = replace(HAND, dual_regularization=3456.001)
     assert plan(little, 1e30).n_steps > 8 * 3456.001**2 / 0.00101
+    small = replace(HAND, n_agents=1, n_edges=0, norm_bound=0.01, proximity_bound=100)
+    slack = replace(small, slater_slack=100, dual_regularization=0)
+    assert plan(slack, 1e30).alpha == pytest.approx(2 * 0.01)
 
 
 def test_plan_with_a_hopeless_dual_regularization_says_what_is_needed() -> None:
@@ -210,6 +215,19 @@ def test_longest_admissible_step() -> None:
     assert ends == pytest.approx((2 * 3456, 2 * 3456), rel=1e-2)
 
 
+def test_both_ends_of_the_range_matter() -> None:
+    ends = theory.dual_regularization_range(HAND, 1e-3)
+    assert ends is not None
+    for delta, is_inside in (
+        (ends[0] * 0.999, False),
+        (ends[0] * 1.001, True),
+        (ends[1] * 0.999, True),
+        (ends[1] * 1.001, False),
+    ):
+        problem = replace(HAND, dual_regularization=delta)
+        assert theory.is_dual_regularization_admissible(problem, 1e-3) == is_inside
+
+
 def test_unmet_conditions_name_each_breach() -> None:
     broken = theory.unmet_conditions(replace(HAND, dual_regularization=1.0), 1, 1e3)
     assert [text.split(" <= ")[0] for text in broken] == [
@@ -217,7 +235,10 @@ def test_unmet_conditions_name_each_breach() -> None:
         "epsilon",
         "8 V X^2 L_h^2 E + 2 E delta^2 eta^2",
     ]
-    assert "got epsilon = 1000" in broken[1]
+    assert broken[1] == "epsilon <= 2 R_B = 14, got 1000"
+    n_steps = math.ceil((constants(HAND).violation / (0.51 * HAND.slater_slack)) ** 2)
+    assert theory.unmet_conditions(HAND, n_steps, 0.0)[0].startswith("nu <= xi / 2")
+    assert theory.unmet_conditions(HAND, 2 * n_steps, 0.0) == ()
 
 
 def test_model_order_by_hand() -> None:
@@ -336,7 +357,7 @@ def test_huge_numbers_stay_exact_or_say_so() -> None:
         ({"kernel_bound": math.nan}, "kernel_bound must be finite, got nan"),
     ],
 )
-def test_problem_is_validated(change: dict[str, float], message: str) -> None:
+def test_problem_is_validated(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(HAND, **change)
 
@@ -367,4 +388,5 @@ def test_problem_and_plan_are_immutable_values() -> None:
         HAND.n_agents = 5  # type: ignore[misc]
     assert replace(HAND) == HAND
     assert plan(HAND, 0.1) == plan(HAND, 0.1)
-    assert isinstance(replace(HAND, norm_bound=np.float32(1)).norm_bound, float)
+    scalar: Any = np.float32(1)
+    assert type(replace(HAND, norm_bound=scalar).norm_bound) is float

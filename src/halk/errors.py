@@ -20,6 +20,9 @@ class HalkError(Exception):
 class DivergenceError(HalkError, ArithmeticError):
     """Learning left the finite numbers; the model keeps its last finite state."""
 
+    n_steps: int = 0
+    """Steps of the call that were made before."""
+
 
 class CheckpointError(HalkError, ValueError):
     """A checkpoint file is damaged, truncated, foreign or of another version."""

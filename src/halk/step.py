@@ -7,8 +7,10 @@ offset 0 and spread 1, the default, this is SPEC section 3 to the letter.
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from halk._jit import compiled
-from halk._validation import Vector
+from halk._validation import Matrix, Vector
 from halk.compression import Dictionary, Workspace, compress
 from halk.expansion import kernel_vector
 from halk.kernels import kernel_value, rescaled
@@ -26,6 +28,7 @@ class Rules(NamedTuple):
     loss: Any
     proximity: Any
     adaptation: Any
+    compressor: Any
 
 
 class Settings(NamedTuple):
@@ -73,6 +76,13 @@ class Target(NamedTuple):
 
 
 _T = Target()
+
+
+def fresh_targets(n_agents: int) -> Matrix:
+    """Return the statistics of agents that have seen nothing: offset 0, spread 1."""
+    targets = np.zeros((n_agents, len(_T)))
+    targets[:, _T.spread] = 1.0
+    return targets
 
 
 @compiled
@@ -189,7 +199,7 @@ def update_function(
     shrink = 1.0 - eta * settings.regularization if has_reading else 1.0
     for k in range(m):
         ws.start[k] = shrink * D.weights[k]
-    m = compress(kernel, D, m, ws, b, pace.budget)
+    m = compress(kernel, rules.compressor, D, m, ws, b, pace.budget)
     if m > 0 and settings.norm_bound < 1e300:
         _scale_into_ball(D, m, settings.norm_bound)
     return m

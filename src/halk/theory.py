@@ -364,16 +364,15 @@ def unmet_conditions(problem: Problem, n_steps: int, alpha: float) -> tuple[str,
     --------
     >>> pair = regression_problem(2, 2, norm_bound=1, target_bound=1, tolerance=1)
     >>> unmet_conditions(pair, n_steps=10_000, alpha=0.0)
-    ('nu <= xi / 2 = 0.5, got nu = 660.98',)
+    ('nu <= xi / 2 = 0.5, got 660.98',)
     """
     nu, eta = tightening(problem, n_steps, alpha), _inverse_root(n_steps)
     xi, R, epsilon = problem.slater_slack, problem.norm_bound, alpha * eta
     delta = constants(problem).dual_regularization
     is_forgetting = is_dual_regularization_admissible(problem, eta)
     conditions = {
-        f"nu <= xi / 2 = {xi / 2:.6g}, got nu = {nu:.6g}": nu <= xi / 2,
-        f"epsilon <= 2 R_B = {2 * R:.6g}, got epsilon = {epsilon:.6g}": epsilon
-        <= 2 * R,
+        f"nu <= xi / 2 = {xi / 2:.6g}, got {nu:.6g}": nu <= xi / 2,
+        f"epsilon <= 2 R_B = {2 * R:.6g}, got {epsilon:.6g}": epsilon <= 2 * R,
         f"8 V X^2 L_h^2 E + 2 E delta^2 eta^2 <= delta = {delta:.6g}": is_forgetting,
     }
     return tuple(text for text, is_met in conditions.items() if not is_met)
@@ -464,6 +463,7 @@ class Plan:
     step_size: float
     alpha: float
     epsilon: float
+    dual_regularization: float
     tightening: float
     practical_tightening: float
     gap_bound: float
@@ -472,14 +472,14 @@ class Plan:
     model_order_bound: int = field(repr=False)  # may have more digits than repr allows
 
     def __str__(self) -> str:
-        xi, c = self.problem.slater_slack, constants(self.problem)
+        xi, growth = self.problem.slater_slack, constants(self.problem).dual_growth
         order = f"if beta = {self.beta:.3g}, mu <= {self.max_multiplier:.3g}"
         rows = (
             ("steps", "T", Decimal(self.n_steps), ""),
             ("step size", "eta", self.step_size, "T^(-1/2)"),
             ("compression", "epsilon", self.epsilon, "alpha eta"),
             ("compression over step", "alpha", self.alpha, "epsilon / eta"),
-            ("dual regularization", "delta", c.dual_regularization, ""),
+            ("dual regularization", "delta", self.dual_regularization, ""),
             (
                 "tightening, guaranteed",
                 "nu",
@@ -492,7 +492,7 @@ class Plan:
         )
         table = [f"  {a:<24}{b:<8}{c:>11.3g}  {d}".rstrip() for a, b, c, d in rows]
         title = f"Plan for an average gap of {self.gap:.3g}"
-        return "\n".join([title, *table, _CAVEAT.format(c.dual_growth)])
+        return "\n".join([title, *table, _CAVEAT.format(growth)])
 
 
 def plan(
@@ -543,6 +543,7 @@ def plan(
         step_size=_inverse_root(T),
         alpha=alpha,
         epsilon=alpha * _inverse_root(T),
+        dual_regularization=c.dual_regularization,
         tightening=tightening(problem, T, alpha),
         practical_tightening=practical_tightening(T),
         gap_bound=gap_bound(problem, T, alpha),

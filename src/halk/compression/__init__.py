@@ -6,7 +6,7 @@ the removal when it must, ``workspace`` holds the arrays of both.
 
 from halk.compression.block import DEPENDENT, merge_duplicates, weights_only
 from halk.compression.greedy import commit, project
-from halk.compression.compress import compress, compressed
+from halk.compression.compress import compress, compressed, compressor
 from halk.compression.workspace import Dictionary, Workspace, dictionary, workspace
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "commit",
     "compress",
     "compressed",
+    "compressor",
     "dictionary",
     "merge_duplicates",
     "project",

@@ -1,10 +1,11 @@
 """KOMP with pre-fitting, from the unprojected function to the compressed one (S7)."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from halk._jit import compiled
+from halk._jit import compiled, pointer
 from halk._validation import nonnegative
 from halk.compression.block import merge_duplicates, weights_only
 from halk.compression.greedy import commit, project
@@ -13,9 +14,37 @@ from halk.expansion import Expansion
 from halk.kernels import kernel_value
 
 
+@lru_cache(maxsize=1)
+def compressor() -> Any:
+    """Return the compiled kernel-free part of compression, for ``compress``.
+
+    It takes the arguments of :func:`compress` from ``D`` on, with the Gram matrix of
+    the block filled in. Compiled when first asked for, not when imported.
+    """
+    return pointer(0, dictionary(1, 1), 0, workspace(1, 1, 1), 0, 0.0)(_compress)
+
+
+def _compress(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> int:
+    if weights_only(D, m, ws, b, budget):
+        for k in range(m):
+            D.weights[k] = ws.weights[k]
+        return m
+    n_kept = project(D, m, ws, b, budget)
+    if n_kept > len(D.weights):
+        return -n_kept
+    commit(D, m, ws, n_kept)
+    return n_kept
+
+
 @compiled
 def compress(
-    kernel: Any, D: Dictionary, m: int, ws: Workspace, b: int, budget: float
+    kernel: Any,
+    compressor: Any,
+    D: Dictionary,
+    m: int,
+    ws: Workspace,
+    b: int,
+    budget: float,
 ) -> int:
     """Compress the function of ``m`` atoms and ``b`` new points within ``budget``.
 
@@ -31,15 +60,7 @@ def compress(
             value = kernel_value(kernel, ws.points[row], ws.points[other])
             ws.block_gram[row, other] = value
             ws.block_gram[other, row] = value
-    if weights_only(D, m, ws, b, budget):
-        for k in range(m):
-            D.weights[k] = ws.weights[k]
-        return m
-    n_kept = project(D, m, ws, b, budget)
-    if n_kept > len(D.weights):
-        return -n_kept
-    commit(D, m, ws, n_kept)
-    return n_kept
+    return compressor(D, m, ws, b, budget)  # type: ignore[no-any-return]
 
 
 def compressed(expansion: Expansion, budget: float) -> Expansion:
@@ -75,5 +96,5 @@ def compressed(expansion: Expansion, budget: float) -> Expansion:
     D, ws = dictionary(n, p), workspace(max(n, 1), max(n, 1), p)
     ws.points[:n] = expansion.atoms
     ws.coefficients[:n] = expansion.weights
-    m = compress(expansion.kernel, D, 0, ws, n, budget)
+    m = compress(expansion.kernel, compressor(), D, 0, ws, n, budget)
     return Expansion(expansion.kernel, D.atoms[:m], np.array(D.weights[:m]))

@@ -1,4 +1,4 @@
-"""All agents of one process in one compiled loop.
+"""The compiled loop: all agents of one process, step by step.
 
 A step touches the agents that have a reading and those they talk to, nobody else, so it
 costs in proportion to the readings, not to the network. Three passes, because all
@@ -6,19 +6,16 @@ right-hand sides are those of step t: everybody answers, then functions move, th
 multipliers do.
 """
 
-from typing import Any, NamedTuple
-
-import numpy as np
-
 from halk._jit import compiled
 from halk._validation import Indices, Matrix, Vector
-from halk.arena import Arena, dictionary_of, make_room
+from halk.arena import dictionary_of, make_room
 from halk.bandwidth import adapt
 from halk.compression import Workspace
 from halk.expansion import value_at
 from halk.kernels import rescaled
 from halk.losses import loss_slope
 from halk.proximity import proximity_value
+from halk.simulator.arrays import Exchange, Links, Readings, Record, State
 from halk.step import (
     LARGEST,
     Inbox,
@@ -32,54 +29,6 @@ from halk.step import (
 
 FINISHED, NEEDS_ARENA, NEEDS_WORKSPACE, DIVERGED = 0, 1, 2, 3
 """What the compiled loop returns: done, or why it must come back."""
-
-
-class Links(NamedTuple):
-    """The network as the loop reads it: neighbours of ``i`` from ``start[i]`` on."""
-
-    start: Indices  # (V + 1,)
-    neighbour: Indices  # (E,)
-    reverse: Indices  # (E,) index of the edge in the other direction
-    tolerance: Vector  # (E,)
-
-
-class State(NamedTuple):
-    """What the next step needs to know of all agents, and nothing else."""
-
-    arena: Arena
-    multipliers: Vector  # (E,)
-    scale: Vector  # (V,)      of the bandwidth
-    target: Matrix  # (V, 5)   running statistics of the targets
-    adaptation: Matrix  # (V, 3)
-
-
-class Readings(NamedTuple):
-    """A stream: step ``t`` has the readings ``start[t]`` up to ``start[t + 1]``."""
-
-    start: Indices  # (T + 1,)
-    agent: Indices  # (R,) ascending within a step
-    x: Matrix  # (R, p)
-    y: Vector  # (R,)
-
-
-class Exchange(NamedTuple):
-    """What agents say to each other in one step, and who is touched by it."""
-
-    reading: Indices  # (V,)  position of the agent's reading, -1 for none
-    own: Vector  # (V,)       F_i(x_i)
-    answer: Vector  # (E,)    F_j(x_i)
-    touched: Indices  # (V,)  agents to update
-    cursor: Indices  # (5,)   step, phase, next touched, number touched, room wanted
-
-
-class Record(NamedTuple):
-    """What observers want to know: predictions before learning, and disagreement."""
-
-    prediction: Vector  # (R,)
-    disagreement: Vector  # (T,) mean of h over the edges asked
-    asked: Indices  # (T,)       number of edges asked
-    violation: Vector  # (E,)    sum of h - gamma over the steps that asked
-    count: Indices  # (E,)
 
 
 @compiled
@@ -240,8 +189,8 @@ def _settle(
             h = proximity_value(
                 rules.proximity, talk.own[i] / spread, talk.answer[e] / spread
             )
-            record.violation[e] += h - links.tolerance[e]
-            record.count[e] += 1
+            state.violation[e] += h - links.tolerance[e]
+            state.asked[e] += 1
         total += update_multipliers(
             rules, settings, paces[i, 1], talk.own[i], talk.answer[first:last],
             spread, links.tolerance[first:last], state.multipliers[first:last],

@@ -1,0 +1,23 @@
+"""halk: sensors that learn together without a server."""
+
+from halk import bandwidth, kernels, losses, proximity, reference, theory
+from halk._version import __version__
+from halk.errors import CheckpointError, DivergenceError, HalkError, LawError
+from halk.learners import HALK
+from halk.network import Network
+
+__all__ = [
+    "HALK",
+    "CheckpointError",
+    "DivergenceError",
+    "HalkError",
+    "LawError",
+    "Network",
+    "__version__",
+    "bandwidth",
+    "kernels",
+    "losses",
+    "proximity",
+    "reference",
+    "theory",
+]

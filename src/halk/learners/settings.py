@@ -1,0 +1,99 @@
+"""From the arguments of a learner to the numbers of the engine."""
+
+from typing import Any
+
+import numpy as np
+
+from halk._validation import Matrix, Vector, nonnegative, per_item, positive, require
+from halk.step import Settings
+
+DEFAULT_EPSILON = 0.01
+
+STANDARDIZE = {False: (False, False), "offset": (True, False), True: (True, True)}
+"""What removing the target's offset, or offset and spread, means to the engine."""
+
+
+def budgets(
+    epsilon: Any, parsimony: Any, alpha: Any, step_size: Vector
+) -> Vector:
+    """Return every agent's compression budget from the one way it was given.
+
+    ``epsilon`` itself, ``parsimony * eta^(3/2)``, or ``alpha * eta``; 0.01 if none.
+    """
+    given = {
+        name: value
+        for name, value in (
+            ("epsilon", epsilon),
+            ("parsimony", parsimony),
+            ("alpha", alpha),
+        )
+        if value is not None
+    }
+    if len(given) > 1:
+        listed = " and ".join(f"{name}={value!r}" for name, value in given.items())
+        raise ValueError(
+            f"budget must be given once, as epsilon, parsimony or alpha, got {listed}"
+        )
+    name, value = next(iter(given.items()), ("epsilon", DEFAULT_EPSILON))
+    number = per_item(name, value, len(step_size), "agent")
+    require(bool((number >= 0).all()), name, "not be negative", value)
+    power = {"epsilon": 0.0, "parsimony": 1.5, "alpha": 1.0}[name]
+    return number * step_size**power
+
+
+def paces(
+    n_agents: int,
+    step_size: Any,
+    dual_step_size: Any,
+    epsilon: Any,
+    parsimony: Any,
+    alpha: Any,
+) -> Matrix:
+    """Return step size, dual step size and budget of every agent, (V, 3)."""
+    eta = per_item("step_size", step_size, n_agents, "agent")
+    require(bool((eta > 0).all()), "step_size", "be positive", step_size)
+    dual = eta
+    if dual_step_size is not None:
+        dual = per_item("dual_step_size", dual_step_size, n_agents, "agent")
+        require(bool((dual >= 0).all()), "dual_step_size", "not be negative", dual_step_size)
+    budget = budgets(epsilon, parsimony, alpha, eta)
+    return np.column_stack([eta, dual, budget])
+
+
+def settings(
+    paces: Matrix,
+    regularization: Any,
+    dual_regularization: Any,
+    tightening: Any,
+    norm_bound: Any,
+    coupling: str,
+    step: str,
+    standardize: bool | str,
+) -> Settings:
+    """Return the shared numbers; refuse those that shrink past zero in one step."""
+    lam = nonnegative("regularization", regularization)
+    delta = nonnegative("dual_regularization", dual_regularization)
+    eta, dual = float(paces[:, 0].max()), float(paces[:, 1].max())
+    require(
+        lam * eta <= 1,
+        "step_size * regularization",
+        "be at most 1, or a step would shrink the function past zero",
+        lam * eta,
+    )
+    require(
+        delta * dual**2 <= 1,
+        "dual_regularization * dual_step_size^2",
+        "be at most 1, or a step would shrink the multipliers past zero",
+        delta * dual**2,
+    )
+    removes_offset, removes_spread = STANDARDIZE[standardize]
+    return Settings(
+        regularization=lam,
+        dual_regularization=delta,
+        tightening=nonnegative("tightening", tightening),
+        norm_bound=np.inf if norm_bound is None else positive("norm_bound", norm_bound),
+        is_exact=coupling == "exact",
+        is_normalized=step == "normalized",
+        removes_offset=removes_offset,
+        removes_spread=removes_spread,
+    )
