@@ -460,6 +460,18 @@ def test_an_agent_with_neither_reading_nor_pull_is_untouched(
         assert learner.atoms[i] is atoms[i]
 
 
+def test_a_pull_of_zero_leaves_an_agent_without_a_reading_untouched(
+    rng: np.random.Generator,
+) -> None:
+    learner = trained(rng)
+    learner.epsilon[:] = 0.5
+    learner.multipliers = np.zeros(4)
+    weights = learner.weights
+    info = learner.step(rng.random((3, 1)), np.array([0.7, NAN, NAN]))
+    assert learner.weights[1] is weights[1]
+    assert np.isnan(info.step_sizes[1])
+
+
 def test_an_agent_without_a_reading_is_taught_but_does_not_shrink(
     rng: np.random.Generator,
 ) -> None:

@@ -51,7 +51,7 @@ def generic(stub: F) -> Any:
         return dispatch.registry.get(cls, dispatch.registry[object])
 
     # strict would also compare annotations, and refuse
-    overload(dispatch, strict=False)(select)
+    overload(dispatch, strict=False, inline="always")(select)
     return dispatch
 
 

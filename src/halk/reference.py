@@ -306,13 +306,15 @@ class HALK:
         """Take x (V, p) and y (V,), NaN for no reading; update all agents at once.
 
         Every new value is computed from the state at step t before any is stored. An
-        agent with neither a reading nor a neighbour's pull is left untouched.
+        agent with neither a reading nor a neighbour's pull (other than 0) is left
+        untouched: compressing again what did not move would only lose more of it.
         """
         seen = self._exchange(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         step_sizes = np.full(self.n_agents, np.nan)
         functions = list(zip(self.atoms, self.weights, strict=True))
         for i in range(self.n_agents):
-            if i in seen.asking or self._teachers(i, seen):
+            pulls = [self._neighbour_pull(i, j, seen) for j in self._teachers(i, seen)]
+            if i in seen.asking or any(pulls):
                 step_sizes[i] = self._step_size(i, seen)
                 functions[i] = self._update(i, seen, step_sizes[i])
         multipliers = [self._multiplier(e, seen) for e in range(len(self.edges))]

@@ -34,9 +34,10 @@ FINISHED, NEEDS_ARENA, NEEDS_WORKSPACE, DIVERGED = 0, 1, 2, 3
 @compiled
 def value_of(rules: Rules, state: State, i: int, x: Vector) -> float:
     """Return agent ``i``'s prediction ``F_i(x)`` in the unit of the target."""
-    D = dictionary_of(state.arena, i)
-    kernel = rescaled(rules.kernel, state.scale[i])
-    value = value_at(kernel, D.atoms, D.weights, state.arena.order[i], x)
+    arena = state.arena
+    m, row = arena.order[i], arena.row[i]
+    atoms, weights = arena.atoms[row : row + m], arena.weights[row : row + m]
+    value = value_at(rescaled(rules.kernel, state.scale[i]), atoms, weights, m, x)
     return state.target[i, 3] + state.target[i, 4] * value
 
 
