@@ -212,6 +212,7 @@ def test_isolated_agents() -> None:
     assert net.degree.tolist() == [0, 1, 0, 1, 0]
     assert net.indptr.tolist() == [0, 0, 1, 1, 2, 2]
     assert not net.is_connected
+    assert not Network(4, [(0, 1), (2, 3)]).is_connected
     assert Network(3).degree.tolist() == [0, 0, 0]
     assert repr(Network(3)) == "Network(3 agents, 0 edges)"
 
@@ -234,10 +235,11 @@ def test_edges_from_any_iterable() -> None:
 def test_arguments_are_neither_kept_nor_changed() -> None:
     pairs, gamma = np.array([[0, 1], [1, 0]]), np.array([1.0, 2.0])
     places = np.array([[0.0], [1.0]])
-    net = Network(2, pairs, gamma, positions=places)
+    nets = [Network(2, given, gamma, positions=places) for given in (pairs, pairs[:1])]
     for mine in (pairs, gamma, places):
         mine[...] = 7
-    assert net == Network(2, [(0, 1)], [1.0, 2.0], positions=[[0.0], [1.0]])
+    for net in nets:
+        assert net == Network(2, [(0, 1)], [1.0, 2.0], positions=[[0.0], [1.0]])
 
 
 def test_a_network_cannot_be_changed() -> None:
@@ -300,6 +302,7 @@ def test_grid_agrees_with_networkx(rows: int, columns: int) -> None:
     "make",
     [
         lambda t: Network.path(5, t),
+        lambda t: Network.ring(2, t),
         lambda t: Network.ring(5, t),
         lambda t: Network.star(5, t),
         lambda t: Network.complete(5, t),
@@ -393,6 +396,19 @@ def test_radius_is_inclusive(places: Any, radius: int) -> None:
         <= radius**2
     }
     assert pairs_of(Network.from_positions(places, radius)) == wanted
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "haversine"])
+@pytest.mark.parametrize("step", [1e-7, 1e-3, 10.0])
+def test_a_radius_of_just_the_distance_is_enough(metric: str, step: float) -> None:
+    rng = np.random.default_rng(0)
+    for place in rng.uniform(-80, 80, (50, 2)):
+        both = [place, place + rng.uniform(-step, step, 2)]
+        net = Network.from_positions(both, k=1, metric=metric, tolerance=np.abs)
+        length = float(net.tolerance[0])
+        assert Network.from_positions(both, length, metric=metric).n_edges == 2
+        shorter = math.nextafter(length, 0)
+        assert Network.from_positions(both, shorter, metric=metric).n_edges == 0
 
 
 @given(globe_places, st.floats(0, 21_000))
@@ -548,8 +564,8 @@ near = Network.from_positions
 WRONG_VALUES: Refusals = [
     (lambda: Network(0), r"^n_agents must be at least 1, got 0$"),
     (
-        lambda: Network(3, [(0, 1), (1, 7)]),
-        r"^edges must join agents numbered 0 to 2, got \(1, 7\) at index 1$",
+        lambda: Network(3, [(0, 1), (1, 3)]),
+        r"^edges must join agents numbered 0 to 2, got \(1, 3\) at index 1$",
     ),
     (lambda: Network(3, [(-1, 1)]), r" 0 to 2, got \(-1, 1\) at index 0$"),
     (

@@ -7,14 +7,18 @@ same source runs interpreted, for tests and for machines without a compiler.
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from numba import cfunc, config, njit, typeof, types
 from numba.core.errors import NumbaError
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
+if TYPE_CHECKING:
+    from functools import _SingleDispatchCallable
+
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 _POINT = types.Array(types.float64, 1, "C")
 _POINT_FUNCTION = types.float64(_POINT, _POINT)
@@ -38,12 +42,22 @@ def _python_class(numba_type: Any) -> type:
     return tuple if isinstance(numba_type, types.BaseTuple) else object
 
 
-def generic(stub: F) -> Any:
+def generic(stub: Callable[..., T]) -> "_SingleDispatchCallable[T]":
     """Make ``stub`` generic in its first argument, interpreted and compiled alike.
 
     ``stub`` itself is the fallback for types without a formula of their own; register
-    formulas with ``@stub.register``.
+    formulas with ``@stub.register``. Formulas are inlined where they are used: a call
+    in the innermost loop would cost more than most of them.
     """
+    return _generic(stub, "always")
+
+
+def generic_procedure(stub: Callable[..., T]) -> "_SingleDispatchCallable[T]":
+    """Make ``stub`` generic like :func:`generic`, but called, not inlined."""
+    return _generic(stub, "never")
+
+
+def _generic(stub: Callable[..., T], inline: str) -> "_SingleDispatchCallable[T]":
     dispatch = singledispatch(stub)
 
     def select(component: Any, *_: Any) -> Callable[..., Any]:
@@ -51,7 +65,7 @@ def generic(stub: F) -> Any:
         return dispatch.registry.get(cls, dispatch.registry[object])
 
     # strict would also compare annotations, and refuse
-    overload(dispatch, strict=False, inline="always")(select)
+    overload(dispatch, strict=False, inline=inline)(select)
     return dispatch
 
 

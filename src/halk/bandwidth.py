@@ -10,10 +10,11 @@ function, and the multipliers would answer the kicks.
 from math import exp, log, sqrt
 from typing import Any, NamedTuple, Self
 
-from halk._jit import compiled, generic
+from halk._jit import compiled, generic_procedure
 from halk._validation import Vector, integer, positive, real, require
 from halk.component import Component
 from halk.compression import Dictionary, Workspace
+from halk.compression.block import sweep
 from halk.compression.greedy import commit, rebuild
 from halk.kernels import kernel_value, rescaled
 from halk.kernels.stationary import squared_ratio
@@ -36,6 +37,7 @@ class _Guards(NamedTuple):
     narrowest: float
     widest: float
     threshold: float
+    smoothing: float
 
 
 class _Guarded(Adaptation, _Guards):
@@ -48,6 +50,7 @@ class _Guarded(Adaptation, _Guards):
         narrowest: float = 0.1,
         widest: float = 10.0,
         threshold: float = 0.05,
+        smoothing: float = 0.01,
     ) -> Self:
         share = positive("rate", rate)
         require(share <= 1.0, "rate", "be at most 1", share)
@@ -55,7 +58,8 @@ class _Guarded(Adaptation, _Guards):
         require(bounds[0] <= 1 <= bounds[1], "narrowest and widest", "enclose 1", bounds)
         number = float(integer("warm_up", int(real("warm_up", warm_up))))
         limit = positive("threshold", threshold)
-        return _Guards.__new__(cls, share, number, *bounds, limit)
+        ridge = positive("smoothing", smoothing)
+        return _Guards.__new__(cls, share, number, *bounds, limit, ridge)
 
 
 class _Empty(NamedTuple):
@@ -96,7 +100,7 @@ class LossFollowing(_Guarded):
     __slots__ = ()
 
 
-@generic
+@generic_procedure
 def _propose(
     rule: Any, kernel: Any, D: Dictionary, m: int, ws: Workspace, state: Vector,
     scale: float, x: Vector, slope: float,
@@ -119,7 +123,7 @@ def _(
     rule: LossFollowing, kernel: Any, D: Dictionary, m: int, ws: Workspace,
     state: Vector, scale: float, x: Vector, slope: float,
 ) -> None:  # fmt: skip
-    gradient = slope * refitted_slope(kernel, D, m, ws, x)
+    gradient = slope * refitted_slope(kernel, D, m, ws, x, rule.smoothing)
     state[2] += (gradient * gradient - state[2]) * max(0.02, 1.0 / state[1])
     if state[2] > 0.0:
         state[0] -= rule.rate * gradient / sqrt(state[2])
@@ -155,36 +159,54 @@ def leave_one_out_ratio(kernel: Any, D: Dictionary, m: int, x: Vector) -> float:
 
 
 @compiled
+def _ridge_inverse(D: Dictionary, m: int, ws: Workspace, smoothing: float) -> None:
+    """Fill ``ws.inverse`` with ``(K + smoothing I)^-1`` of the matrix in ``ws.gram``."""
+    for k in range(m):
+        for c in range(m):
+            ws.inverse[k, c] = ws.gram[k, c]
+        ws.inverse[k, k] += smoothing * ws.gram[k, k]
+    for k in range(m):
+        sweep(ws.inverse, m, k)
+
+
+@compiled
 def refitted_slope(
-    kernel: Any, D: Dictionary, m: int, ws: Workspace, x: Vector
+    kernel: Any, D: Dictionary, m: int, ws: Workspace, x: Vector, smoothing: float
 ) -> float:
     """Return ``df(x) / d log sigma`` when weights follow so that atoms keep values.
 
-    ``dk(x)' w - u' dK w`` with ``u = Q k(x)``: what widening does between the atoms.
+    ``dk(x)' w - u' dK w`` with ``u = (K + smoothing I)^-1 k(x)``: what widening does
+    between the atoms.
     """
     step = 1e-4
     wider, narrower = rescaled(kernel, exp(step)), rescaled(kernel, exp(-step))
     for k in range(m):
         ws.solution[k] = 0.0
         for c in range(m):
+            ws.gram[k, c] = D.gram[k, c]
             up = kernel_value(wider, D.atoms[k], D.atoms[c])
             down = kernel_value(narrower, D.atoms[k], D.atoms[c])
             ws.solution[k] += D.weights[c] * (up - down)
+    _ridge_inverse(D, m, ws, smoothing)
     total = 0.0
     for k in range(m):
         up = kernel_value(wider, D.atoms[k], x)
         total += D.weights[k] * (up - kernel_value(narrower, D.atoms[k], x))
         u = 0.0
         for c in range(m):
-            u += D.inverse[k, c] * kernel_value(kernel, D.atoms[c], x)
+            u += ws.inverse[k, c] * kernel_value(kernel, D.atoms[c], x)
         total -= u * ws.solution[k]
     return total / (2.0 * step)
 
 
 @compiled
-def refit_to_scale(kernel: Any, D: Dictionary, m: int, ws: Workspace) -> int:
+def refit_to_scale(
+    kernel: Any, D: Dictionary, m: int, ws: Workspace, smoothing: float
+) -> int:
     """Exchange the kernel under the function, keeping its values at its atoms.
 
+    Kernel ridge regression of the old values at the atoms: interpolating them to the
+    last digit with a wider kernel would make the function swing between the atoms.
     Mutates ``D``; returns the number of atoms, fewer where the wider kernel makes some
     depend on others.
     """
@@ -194,18 +216,17 @@ def refit_to_scale(kernel: Any, D: Dictionary, m: int, ws: Workspace) -> int:
         for c in range(m):
             values[k] += D.gram[k, c] * D.weights[c]
             ws.gram[k, c] = kernel_value(kernel, D.atoms[k], D.atoms[c])
+    _ridge_inverse(D, m, ws, smoothing)
+    for k in range(m):
         ws.start[k] = 0.0
+        for c in range(m):
+            ws.start[k] += ws.inverse[k, c] * values[c]
     n_kept = rebuild(ws, m)
-    for a in range(n_kept):
-        total = 0.0
-        for c in range(n_kept):
-            total += ws.inverse[a, c] * values[ws.kept[c]]
-        ws.weights[a] = total
     commit(D, m, ws, n_kept)
     return n_kept
 
 
-@generic
+@generic_procedure
 def adapt(
     rule: Any, base: Any, D: Dictionary, m: int, ws: Workspace, state: Vector,
     scale: float, x: Vector, slope: float,
@@ -232,4 +253,4 @@ def _(
     if abs(state[0] - log(scale)) <= rule.threshold:
         return scale, m
     scale = exp(state[0])
-    return scale, refit_to_scale(rescaled(base, scale), D, m, ws)
+    return scale, refit_to_scale(rescaled(base, scale), D, m, ws, rule.smoothing)

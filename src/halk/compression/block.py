@@ -9,8 +9,30 @@ Schur complement ``S`` of the block gives the removal costs of new and of old at
 from halk._jit import compiled
 from halk.compression.workspace import Dictionary, Workspace
 
-DEPENDENT = 1e-13
-"""Share of ``k(x, x)`` below which what a new atom adds to the span is rounding."""
+ROUNDING = 1e-14
+"""Relative error of a squared distance computed with fitting weights of size one.
+
+What a new atom adds to the span, ``s = k(x, x) - k_D(x)' u``, is a difference of terms
+as large as ``(1 + |u|_1)^2``, so below this share of that size it is rounding.
+"""
+
+
+@compiled
+def is_rounding(s: float, kxx: float, size: float) -> bool:
+    """Return whether ``s`` left of ``k(x, x)`` by weights of 1-norm ``size`` is zero."""
+    return not s > ROUNDING * (1.0 + size) ** 2 * kxx
+
+
+@compiled
+def is_trusted(square: float, budget: float, size: float, moved: float) -> bool:
+    """Return whether a squared distance is within budget, and not made of rounding.
+
+    ``size`` is that of the weights that were compressed, ``moved`` of the change.
+    """
+    slack = ROUNDING * size * size
+    limit = budget * budget
+    blur = 0.1 * ROUNDING * moved * moved
+    return square <= limit * (1.0 + 1e-9) + slack and blur <= 0.01 * limit + slack
 
 
 @compiled
@@ -65,7 +87,7 @@ def weights_only(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) ->
         ws.precision[k] = D.inverse[k, k]
     _schur_complement(D, m, ws, b)
     n_new = _drop_dependent(m, ws, b)
-    _invert_onto_old(m, ws, n_new)
+    _invert_onto_old(m, ws, b, n_new)
     spent = 0.0
     for _ in range(n_new):
         old_cost = _cheapest_old(m, ws)
@@ -105,36 +127,44 @@ def _schur_complement(D: Dictionary, m: int, ws: Workspace, b: int) -> None:
 def _drop_dependent(m: int, ws: Workspace, b: int) -> int:
     """Invert ``S`` in place by pivoting; absorb the points that depend on the others.
 
-    Returns how many independent new atoms there are; ``ws.picked`` lists them.
+    The point that adds most to the span goes first, which keeps fitting weights small.
+    Returns how many independent new atoms there are. ``ws.sequence`` lists all points,
+    those first and in the order in which they were taken; ``ws.picked`` marks them.
     """
     S = ws.schur
     for row in range(b):
         ws.picked[row] = 0
+        size = 0.0
+        for k in range(m):
+            size += abs(ws.solved[row, k])
+        ws.values[row] = size
     n_new = 0
-    for _ in range(b):
+    while n_new < b:
         pivot = -1
         for row in range(b):
-            free = ws.picked[row] == 0
-            if free and S[row, row] > DEPENDENT * ws.block_gram[row, row]:
+            if ws.picked[row] == 0:
+                if is_rounding(S[row, row], ws.block_gram[row, row], ws.values[row]):
+                    continue
                 if pivot < 0 or S[row, row] > S[pivot, pivot]:
                     pivot = row
         if pivot < 0:
             break
         ws.picked[pivot] = 1
+        ws.sequence[n_new] = pivot
         n_new += 1
-        _sweep(S, b, pivot)
+        sweep(S, b, pivot)
     if n_new < b:
         _absorb(m, ws, b)
-    position = 0
-    for row in range(b):
-        if ws.picked[row] == 1:
-            ws.picked[position] = row
-            position += 1
+        position = n_new
+        for row in range(b):
+            if ws.picked[row] == 0:
+                ws.sequence[position] = row
+                position += 1
     return n_new
 
 
 @compiled
-def _sweep(S, b, pivot):  # type: ignore[no-untyped-def]
+def sweep(S, b, pivot):  # type: ignore[no-untyped-def]
     """Gauss-Jordan step: after sweeping a set, its block of ``S`` is its inverse."""
     scale = 1.0 / S[pivot, pivot]
     for c in range(b):
@@ -165,13 +195,18 @@ def _absorb(m: int, ws: Workspace, b: int) -> None:
 
 
 @compiled
-def _invert_onto_old(m: int, ws: Workspace, n_new: int) -> None:
+def _invert_onto_old(m: int, ws: Workspace, b: int, n_new: int) -> None:
     """Fill ``R = T U`` and add ``diag(U' T U)`` to the precision of the old atoms."""
+    position = 0
+    for row in range(b):
+        if ws.picked[row] == 1:
+            ws.kept[position] = row
+            position += 1
     for a in range(n_new):
-        row = ws.picked[a]
+        row = ws.kept[a]
         ws.rest[a] = ws.rest[row]
         for c in range(n_new):
-            ws.schur[a, c] = ws.schur[row, ws.picked[c]]
+            ws.schur[a, c] = ws.schur[row, ws.kept[c]]
         for k in range(m):
             ws.solved[a, k] = ws.solved[row, k]
     for a in range(n_new):
@@ -228,7 +263,7 @@ def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
 @compiled
 def _is_within(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> bool:
     """Verify the distance with ``K``: a drifted ``Q`` may not spend over budget."""
-    square, size = 0.0, 0.0
+    square, size, moved = 0.0, 0.0, 0.0
     for row in range(b):
         size += abs(ws.coefficients[row]) * ws.block_gram[row, row] ** 0.5
         for other in range(b):
@@ -236,10 +271,11 @@ def _is_within(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> b
             square += both * ws.block_gram[row, other]
     for k in range(m):
         move = ws.weights[k] - ws.start[k]
+        moved += abs(move) * D.gram[k, k] ** 0.5
         pull = 0.0
         for c in range(m):
             pull += D.gram[k, c] * (ws.weights[c] - ws.start[c])
         for row in range(b):
             pull -= 2.0 * ws.coefficients[row] * ws.cross[row, k]
         square += move * pull
-    return square <= budget * budget * (1.0 + 1e-9) + DEPENDENT * size * size
+    return is_trusted(square, budget, size, moved)

@@ -5,11 +5,14 @@ when everything is decided and verified, so a call that finds no room changes no
 """
 
 from halk._jit import compiled
-from halk.compression.block import DEPENDENT
+from halk.compression.block import is_rounding, is_trusted
 from halk.compression.workspace import Dictionary, Workspace
 
-DRIFT = 1e-7
+DRIFT = 1e-5
 """Largest ``|Q K - I|`` on a sampled column before the inverse is made anew."""
+
+REFINEMENTS = 4
+"""Most steps of iterative refinement; two are the rule."""
 
 
 @compiled
@@ -27,8 +30,8 @@ def project(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> int:
         for c in range(m):
             ws.inverse[k, c] = D.inverse[k, c]
     n_kept, is_sound = m, True
-    for k in range(m, n):
-        n_kept, is_sound = _grow(ws, n_kept, k, is_sound)
+    for a in range(b):
+        n_kept, is_sound = _grow(ws, n_kept, m + ws.sequence[a], is_sound)
     if not is_sound:
         n_kept = rebuild(ws, n)
     n_kept = _shrink(ws, n_kept, budget)
@@ -55,30 +58,43 @@ def _fill_union(D: Dictionary, m: int, ws: Workspace, b: int) -> None:
 
 @compiled
 def _solve(ws: Workspace, n_kept: int, k: int) -> float:
-    """Fit union member ``k`` by the kept atoms; return the squared distance left.
+    """Fit union member ``k`` by the kept atoms; return the largest residual.
 
-    One step of iterative refinement against ``K`` makes the fit as good as a backward
-    stable solver's although the inverse is ill-conditioned. ``ws.solution`` holds the
-    fit, ``ws.residual`` what it misses of the kernel values.
+    Iterative refinement against ``K`` makes the fit as good as a backward stable
+    solver's although the inverse is ill-conditioned. ``ws.solution`` holds the fit,
+    ``ws.residual`` what it misses of the kernel values.
     """
     for a in range(n_kept):
         ws.solution[a] = 0.0
         ws.residual[a] = ws.gram[k, ws.kept[a]]
-    for _ in range(2):
+    worst = 1e308
+    for step in range(REFINEMENTS):
         for a in range(n_kept):
             total = 0.0
             for c in range(n_kept):
                 total += ws.inverse[a, c] * ws.residual[c]
             ws.solution[a] += total
+        before, worst = worst, 0.0
         for a in range(n_kept):
             total = ws.gram[k, ws.kept[a]]
             for c in range(n_kept):
                 total -= ws.gram[ws.kept[a], ws.kept[c]] * ws.solution[c]
             ws.residual[a] = total
-    left = ws.gram[k, k]
+            worst = max(worst, abs(total) / ws.gram[ws.kept[a], ws.kept[a]] ** 0.5)
+        if step > 0 and not 2.0 * worst < before:
+            break
+    return worst / ws.gram[k, k] ** 0.5
+
+
+@compiled
+def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
+    """Return the squared distance that the fit of member ``k`` leaves, 0 if rounding."""
+    left, size = ws.gram[k, k], 0.0
     for a in range(n_kept):
         left -= ws.solution[a] * (ws.gram[k, ws.kept[a]] + ws.residual[a])
-    return left
+        scale = ws.gram[ws.kept[a], ws.kept[a]] / ws.gram[k, k]
+        size += abs(ws.solution[a]) * scale**0.5
+    return 0.0 if is_rounding(left, ws.gram[k, k], size) else left
 
 
 @compiled
@@ -87,12 +103,11 @@ def _grow(ws: Workspace, n_kept: int, k: int, is_sound: bool):  # type: ignore[n
 
     Returns the new count, and False once a fit shows that the inverse is no inverse.
     """
-    s = _solve(ws, n_kept, k)
-    worst = 0.0
-    for a in range(n_kept):
-        worst = max(worst, abs(ws.residual[a]) / ws.gram[ws.kept[a], ws.kept[a]] ** 0.5)
-    is_sound = is_sound and worst <= DRIFT * ws.gram[k, k] ** 0.5
-    if not s > DEPENDENT * ws.gram[k, k]:
+    if not ws.gram[k, k] > 0.0:
+        return n_kept, is_sound  # k(x, x) = 0: the atom is the zero function
+    is_sound = _solve(ws, n_kept, k) <= DRIFT and is_sound
+    s = _left_over(ws, n_kept, k)
+    if s == 0.0:
         for a in range(n_kept):
             ws.weights[a] += ws.start[k] * ws.solution[a]
         return n_kept, is_sound
@@ -186,10 +201,11 @@ def squared_distance(ws: Workspace, n: int, n_kept: int) -> float:
 @compiled
 def _is_within(ws: Workspace, n: int, n_kept: int, budget: float) -> bool:
     square = squared_distance(ws, n, n_kept)
-    size = 0.0
+    size, moved = 0.0, 0.0
     for k in range(n):
-        size += abs(ws.residual[k]) * ws.gram[k, k] ** 0.5
-    return square <= budget * budget * (1.0 + 1e-9) + DEPENDENT * size * size
+        moved += abs(ws.residual[k]) * ws.gram[k, k] ** 0.5
+        size += abs(ws.start[k]) * ws.gram[k, k] ** 0.5
+    return is_trusted(square, budget, size, moved)
 
 
 @compiled
@@ -204,19 +220,9 @@ def _shrink_carefully(ws: Workspace, n: int, budget: float) -> int:
         _remove(ws, n_kept, gone)
         n_kept = refit(ws, n, n_kept - 1)
         if not _is_within(ws, n, n_kept, budget):
-            return _put_back(ws, n, n_kept, member)
+            ws.kept[n_kept] = member
+            return refit(ws, n, n_kept + 1)
     return n_kept
-
-
-@compiled
-def _put_back(ws: Workspace, n: int, n_kept: int, member: int) -> int:
-    """Return member ``k`` of the union to the kept ones, and fit again."""
-    position = n_kept
-    while position > 0 and ws.kept[position - 1] > member:
-        ws.kept[position] = ws.kept[position - 1]
-        position -= 1
-    ws.kept[position] = member
-    return refit(ws, n, n_kept + 1)
 
 
 @compiled
@@ -229,16 +235,16 @@ def refit(ws: Workspace, n: int, n_kept: int) -> int:
     for a in range(n_kept):
         member = ws.kept[a]  # read before the slot is written: n_fresh <= a
         n_fresh, _ = _grow(ws, n_fresh, member, True)
+    for k in range(n):
+        ws.precision[k] = ws.start[k]  # what is still to be projected
     for a in range(n_fresh):
         ws.weights[a] = ws.start[ws.kept[a]]
-    position = 0
+        ws.precision[ws.kept[a]] = 0.0
     for k in range(n):
-        if position < n_fresh and ws.kept[position] == k:
-            position += 1
-        elif ws.start[k] != 0.0:
+        if ws.precision[k] != 0.0:
             _solve(ws, n_fresh, k)
             for a in range(n_fresh):
-                ws.weights[a] += ws.start[k] * ws.solution[a]
+                ws.weights[a] += ws.precision[k] * ws.solution[a]
     return n_fresh
 
 
@@ -262,14 +268,21 @@ def _has_drifted(ws: Workspace, n_kept: int) -> bool:
 
 @compiled
 def commit(D: Dictionary, m: int, ws: Workspace, n_kept: int) -> None:
-    """Move the kept atoms, their weights and matrices into the dictionary."""
+    """Move the kept atoms into the dictionary, in the order in which they came."""
     for a in range(n_kept):
-        source = ws.kept[a]
-        D.weights[a] = ws.weights[a]
-        if source >= m:
-            D.atoms[a] = ws.points[source - m]
-        elif source != a:
-            D.atoms[a] = D.atoms[source]
+        place = 0
         for c in range(n_kept):
-            D.inverse[a, c] = ws.inverse[a, c]
-            D.gram[a, c] = ws.gram[source, ws.kept[c]]
+            place += ws.kept[c] < ws.kept[a]
+        ws.places[a] = place
+        ws.members[place] = a
+    for place in range(n_kept):
+        a = ws.members[place]
+        source = ws.kept[a]
+        D.weights[place] = ws.weights[a]
+        if source >= m:
+            D.atoms[place] = ws.points[source - m]
+        elif source != place:
+            D.atoms[place] = D.atoms[source]
+        for c in range(n_kept):
+            D.inverse[place, ws.places[c]] = ws.inverse[a, c]
+            D.gram[place, ws.places[c]] = ws.gram[source, ws.kept[c]]

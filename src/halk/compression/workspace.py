@@ -41,9 +41,12 @@ class Workspace(NamedTuple):
     gram: Matrix  # (N, N)        Gram matrix of the union
     inverse: Matrix  # (N, N)     inverse for the atoms still there, in their order
     kept: Indices  # (N,)         which members of the union are still there
-    solution: Vector  # (N,)
-    residual: Vector  # (N,)
-    picked: Indices  # (B,)
+    places: Indices  # (N,)       where they go in the dictionary
+    members: Indices  # (N,)      who comes to each place
+    solution: Vector  # (N,)      weights of a fit
+    residual: Vector  # (N,)      what it misses
+    picked: Indices  # (B,)       which new points count as atoms
+    sequence: Indices  # (B,)     new points in the order in which to add them
 
     def fits(self, n_union: int, n_block: int) -> bool:
         """Return whether a union and a block of these sizes find room."""
@@ -69,9 +72,12 @@ def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
         gram=np.zeros((N, N)),
         inverse=np.zeros((N, N)),
         kept=np.zeros(N, dtype=np.int64),
+        places=np.zeros(N, dtype=np.int64),
+        members=np.zeros(N, dtype=np.int64),
         solution=np.zeros(N),
         residual=np.zeros(N),
         picked=np.zeros(B, dtype=np.int64),
+        sequence=np.zeros(B, dtype=np.int64),
     )
 
 
