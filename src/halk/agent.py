@@ -44,6 +44,13 @@ class Query(NamedTuple):
     """The unit in which the asking agent measures disagreement."""
 
 
+class Answer(NamedTuple):
+    """What a neighbour answers: its prediction, and the log scale of its bandwidth."""
+
+    value: float
+    log_scale: float = 0.0
+
+
 class Agent:
     """One agent: its function, its multipliers, and the step it is in.
 
@@ -116,7 +123,7 @@ class Agent:
             for j, mu in zip(self.neighbours, self.multipliers, strict=True)
         }
 
-    def answer(self, neighbour: int, query: Query) -> float:
+    def answer(self, neighbour: int, query: Query) -> Answer:
         """Return the prediction at a neighbour's point, and remember to be taught.
 
         Changes no model; under the exact coupling ``update`` uses the query.
@@ -128,9 +135,9 @@ class Agent:
             real("value", query.value)
             nonnegative("multiplier", query.multiplier)
             self._queries[neighbour] = query._replace(x=x.copy())
-        return self._value(x)
+        return Answer(self._value(x), float(self.adaptation[0]))
 
-    def update(self, answers: Mapping[int, float] | None = None) -> None:
+    def update(self, answers: Mapping[int, Answer] | None = None) -> None:
         """Finish the step with the answers that came; missing ones may be left out."""
         answers = answers or {}
         b = self._fill_inbox(answers)
@@ -144,6 +151,7 @@ class Agent:
             self.scale, m = adapt(
                 self.rules.adaptation, self.rules.kernel, self._dictionary, m,
                 self._workspace, self.adaptation, self.scale, x, slope,
+                self._around(answers),
             )  # fmt: skip
             update_multipliers(
                 self.rules, self.settings, self.pace.dual_step_size, own,
@@ -153,7 +161,12 @@ class Agent:
         self._reading = None
         self._queries = {}
 
-    def _fill_inbox(self, answers: Mapping[int, float]) -> int:
+    def _around(self, answers: Mapping[int, Answer]) -> float:
+        # summed in order of the neighbours, as the simulator does
+        logs = [answers[j].log_scale for j in self.neighbours if j in answers]
+        return sum(logs) / len(logs) if logs else np.nan
+
+    def _fill_inbox(self, answers: Mapping[int, Answer]) -> int:
         n_block = 1 + len(self.neighbours)
         ws = workspace(self.order + n_block, n_block, self.n_features)
         self._workspace, inbox, b = ws, self._inbox, 0
@@ -161,7 +174,7 @@ class Agent:
             ws.points[0] = self._reading[0]
             b = 1
             for e, j in enumerate(self.neighbours):
-                inbox.answer[e] = answers.get(j, np.nan)
+                inbox.answer[e] = answers[j].value if j in answers else np.nan
         for j in sorted(self._queries):
             query = self._queries[j]
             ws.points[b] = query.x

@@ -11,7 +11,7 @@ from math import exp, log, sqrt
 from typing import Any, NamedTuple, Self
 
 from halk._jit import compiled, generic_procedure
-from halk._validation import Vector, integer, positive, real, require
+from halk._validation import Vector, integer, nonnegative, positive, real, require
 from halk.component import Component
 from halk.compression import Dictionary, Workspace
 from halk.compression.block import sweep
@@ -21,8 +21,8 @@ from halk.kernels.stationary import squared_ratio
 
 __all__ = ["Adaptation", "Fixed", "LeaveOneOut", "LossFollowing", "adapt"]
 
-N_STATE = 3
-"""Numbers an agent keeps: log of the proposed scale, readings, mean squared slope."""
+N_STATE = 4
+"""Numbers an agent keeps: log of the proposed scale, readings, mean slope and square."""
 
 
 class Adaptation(Component):
@@ -38,6 +38,7 @@ class _Guards(NamedTuple):
     widest: float
     threshold: float
     smoothing: float
+    sharing: float
 
 
 class _Guarded(Adaptation, _Guards):
@@ -51,15 +52,18 @@ class _Guarded(Adaptation, _Guards):
         widest: float = 10.0,
         threshold: float = 0.05,
         smoothing: float = 0.01,
+        sharing: float = 0.5,
     ) -> Self:
-        share = positive("rate", rate)
-        require(share <= 1.0, "rate", "be at most 1", share)
+        pace = positive("rate", rate)
+        require(pace <= 1.0, "rate", "be at most 1", pace)
         bounds = positive("narrowest", narrowest), positive("widest", widest)
         require(bounds[0] <= 1 <= bounds[1], "narrowest and widest", "enclose 1", bounds)
         number = float(integer("warm_up", int(real("warm_up", warm_up))))
         limit = positive("threshold", threshold)
         ridge = positive("smoothing", smoothing)
-        return _Guards.__new__(cls, share, number, *bounds, limit, ridge)
+        share = nonnegative("sharing", sharing)
+        require(share <= 1.0, "sharing", "be at most 1", share)
+        return _Guards.__new__(cls, pace, number, *bounds, limit, ridge, share)
 
 
 class _Empty(NamedTuple):
@@ -85,6 +89,12 @@ class LeaveOneOut(_Guarded):
         Bounds, as multiples of the kernel's own bandwidth.
     threshold : float
         Relative change that is worth a refit.
+    smoothing : float
+        Ridge of the refit, as a share of ``k(x, x)``.
+    sharing : float in [0, 1]
+        Share of the way, on the log scale, to go towards the neighbours' mean at each
+        reading. Neighbours of very different bandwidth disagree wherever one of them
+        has no data, and the multipliers make both pay for it; 0 is the paper's rule.
     """
 
     __slots__ = ()
@@ -124,9 +134,12 @@ def _(
     state: Vector, scale: float, x: Vector, slope: float,
 ) -> None:  # fmt: skip
     gradient = slope * refitted_slope(kernel, D, m, ws, x, rule.smoothing)
-    state[2] += (gradient * gradient - state[2]) * max(0.02, 1.0 / state[1])
-    if state[2] > 0.0:
-        state[0] -= rule.rate * gradient / sqrt(state[2])
+    n = state[1] - rule.warm_up
+    state[2] += (gradient - state[2]) * max(0.05, 1.0 / n)
+    state[3] += (gradient * gradient - state[3]) * max(0.01, 1.0 / n)
+    if state[3] > 0.0:
+        pace = rule.rate / sqrt(1.0 + n / 100.0)
+        state[0] -= pace * state[2] / sqrt(state[3])
 
 
 @compiled
@@ -229,12 +242,13 @@ def refit_to_scale(
 @generic_procedure
 def adapt(
     rule: Any, base: Any, D: Dictionary, m: int, ws: Workspace, state: Vector,
-    scale: float, x: Vector, slope: float,
+    scale: float, x: Vector, slope: float, around: float,
 ) -> Any:  # fmt: skip
     """Let the rule see one reading; return the scale to use and the atoms left.
 
     ``base`` is the learner's kernel, ``scale`` what the agent multiplies its bandwidth
-    by, ``slope`` the loss's at the reading. Mutates ``D`` and ``state``.
+    by, ``slope`` the loss's at the reading, ``around`` the mean of the neighbours' log
+    scales, NaN without neighbours. Mutates ``D`` and ``state``.
     """
     return scale, m
 
@@ -243,12 +257,13 @@ def adapt(
 @adapt.register(LossFollowing)
 def _(
     rule: Any, base: Any, D: Dictionary, m: int, ws: Workspace, state: Vector,
-    scale: float, x: Vector, slope: float,
+    scale: float, x: Vector, slope: float, around: float,
 ) -> Any:  # fmt: skip
     state[1] += 1.0
-    if m < 3 or state[1] <= rule.warm_up:
-        return scale, m
-    _propose(rule, rescaled(base, scale), D, m, ws, state, scale, x, slope)
+    if m >= 3 and state[1] > rule.warm_up:
+        _propose(rule, rescaled(base, scale), D, m, ws, state, scale, x, slope)
+    if around == around:
+        state[0] += rule.sharing * (around - state[0])
     state[0] = min(max(state[0], log(rule.narrowest)), log(rule.widest))
     if abs(state[0] - log(scale)) <= rule.threshold:
         return scale, m

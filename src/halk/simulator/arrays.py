@@ -22,7 +22,7 @@ class State(NamedTuple):
     multipliers: Vector  # (E,)
     scale: Vector  # (V,)      of the bandwidth
     target: Matrix  # (V, 5)   running statistics of the targets
-    adaptation: Matrix  # (V, 3)
+    adaptation: Matrix  # (V, 4)
     violation: Vector  # (E,)  sum of h - gamma over the steps that asked
     asked: Indices  # (E,)     number of those steps
 
@@ -42,6 +42,7 @@ class Exchange(NamedTuple):
     reading: Indices  # (V,)  position of the agent's reading, -1 for none
     own: Vector  # (V,)       F_i(x_i)
     answer: Vector  # (E,)    F_j(x_i)
+    around: Vector  # (V,)    mean log scale of the neighbours' bandwidths
     touched: Indices  # (V,)  agents to update
     cursor: Indices  # (5,)   step, phase, next touched, number touched, room wanted
 

@@ -71,6 +71,7 @@ class Simulator:
             reading=np.full(V, -1),
             own=np.zeros(V),
             answer=np.zeros(E),
+            around=np.zeros(V),
             touched=np.zeros(V, dtype=np.int64),
             cursor=np.zeros(5, dtype=np.int64),
         )

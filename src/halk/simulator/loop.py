@@ -6,6 +6,8 @@ right-hand sides are those of step t: everybody answers, then functions move, th
 multipliers do.
 """
 
+from math import nan
+
 from halk._jit import compiled
 from halk._validation import Indices, Matrix, Vector
 from halk.arena import dictionary_of, make_room
@@ -82,11 +84,16 @@ def _answer(
     """Let every neighbour answer the queries of step ``t``; False on divergence."""
     for r in range(readings.start[t], readings.start[t + 1]):
         i = readings.agent[r]
+        total = 0.0
         for e in range(links.start[i], links.start[i + 1]):
-            answer = value_of(rules, state, links.neighbour[e], readings.x[r])
+            j = links.neighbour[e]
+            answer = value_of(rules, state, j, readings.x[r])
             if not abs(answer) <= LARGEST:
                 return False
             talk.answer[e] = answer
+            total += state.adaptation[j, 0]
+        degree = links.start[i + 1] - links.start[i]
+        talk.around[i] = total / degree if degree > 0 else nan
     return True
 
 
@@ -170,7 +177,7 @@ def _update(
         )
         state.scale[i], arena.order[i] = adapt(
             rules.adaptation, rules.kernel, D, m, ws, state.adaptation[i],
-            state.scale[i], readings.x[r], slope,
+            state.scale[i], readings.x[r], slope, talk.around[i],
         )  # fmt: skip
     return FINISHED
 
