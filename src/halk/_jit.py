@@ -7,7 +7,7 @@ same source runs interpreted, for tests and for machines without a compiler.
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from numba import cfunc, config, njit, typeof, types
 from numba.core.errors import NumbaError
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+
+IS_INTERPRETED = bool(getattr(config, "DISABLE_JIT"))  # noqa: B009
+"""Whether Numba's compiler is switched off (``NUMBA_DISABLE_JIT=1``)."""
+
+# Numba types these for its compiler, not for the callers of the interpreted twin
+_set_item: Any = tuple_setitem
+_type_of: Any = typeof
 
 _POINT = types.Array(types.float64, 1, "C")
 _POINT_FUNCTION = types.float64(_POINT, _POINT)
@@ -47,7 +54,8 @@ def generic(stub: Callable[..., T]) -> "_SingleDispatchCallable[T]":
 
     ``stub`` itself is the fallback for types without a formula of their own; register
     formulas with ``@stub.register``. Formulas are inlined where they are used: a call
-    in the innermost loop would cost more than most of them.
+    in the innermost loop would cost more than most of them. A formula with a loop puts
+    it into a function of its own; Numba cannot inline it twice without complaint.
     """
     return _generic(stub, "always")
 
@@ -57,7 +65,9 @@ def generic_procedure(stub: Callable[..., T]) -> "_SingleDispatchCallable[T]":
     return _generic(stub, "never")
 
 
-def _generic(stub: Callable[..., T], inline: str) -> "_SingleDispatchCallable[T]":
+def _generic(
+    stub: Callable[..., T], inline: Literal["always", "never"]
+) -> "_SingleDispatchCallable[T]":
     dispatch = singledispatch(stub)
 
     def select(component: Any, *_: Any) -> Callable[..., Any]:
@@ -79,7 +89,7 @@ def _scaled_tuple(values: Any, factor: Any) -> Callable[..., Any]:
     def scaled(values: Any, factor: Any) -> Any:
         out = values
         for k in range(len(values)):
-            out = tuple_setitem(out, k, values[k] * factor)
+            out = _set_item(out, k, values[k] * factor)
         return out
 
     return scaled
@@ -94,10 +104,10 @@ def pointer(returns: Any, *examples: Any) -> Callable[[F], Any]:
     """
 
     def decorate(function: F) -> Any:
-        if config.DISABLE_JIT:
+        if IS_INTERPRETED:
             return function
-        arguments = (typeof(example) for example in examples)
-        return cfunc(typeof(returns)(*arguments), cache=True)(function)
+        result, *arguments = (_type_of(example) for example in (returns, *examples))
+        return cfunc(result(*arguments), cache=True)(function)
 
     return decorate
 
@@ -108,7 +118,7 @@ def point_function(function: Callable[..., float]) -> Any:
     A pointer is never stale in the disk cache, which registered formulas of a user's
     own module would be.
     """
-    if config.DISABLE_JIT:
+    if IS_INTERPRETED:
         return function
     try:
         return cfunc(_POINT_FUNCTION)(function)

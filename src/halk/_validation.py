@@ -6,6 +6,7 @@ code is specialised for.
 """
 
 from collections.abc import Iterable
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,8 +28,9 @@ def real(name: str, value: Any) -> float:
     """Return ``value`` as a finite float."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    require(bool(np.isfinite(value)), name, "be finite", float(value))
-    return float(value)
+    number = float(value)
+    require(isfinite(number), name, "be finite", number)
+    return number
 
 
 def positive(name: str, value: Any) -> float:

@@ -18,6 +18,8 @@ from halk.expansion import Expansion, value_at
 from halk.kernels import rescaled
 from halk.losses import loss_slope
 from halk.step import (
+    OFFSET,
+    SPREAD,
     Inbox,
     Pace,
     Rules,
@@ -91,7 +93,12 @@ class Agent:
         self.target = fresh_targets(1)[0]
         self.adaptation = np.zeros(N_STATE)
         self._dictionary = dictionary(4, n_features)
-        self._inbox = Inbox(*(np.zeros(degree + 1) for _ in range(3)), np.zeros(degree))
+        self._inbox = Inbox(
+            np.zeros(degree + 1),
+            np.zeros(degree + 1),
+            np.zeros(degree + 1),
+            np.zeros(degree),
+        )
         self._queries: dict[int, Query] = {}
         self._reading: tuple[Vector, float, float] | None = None
 
@@ -105,7 +112,7 @@ class Agent:
     def _value(self, x: Vector) -> float:
         D, kernel = self._dictionary, rescaled(self.rules.kernel, self.scale)
         value = value_at(kernel, D.atoms, D.weights, self.order, x)
-        return float(self.target[3] + self.target[4] * value)
+        return float(self.target[OFFSET] + self.target[SPREAD] * value)
 
     def ask(self, x: Any, y: float) -> dict[int, Query]:
         """Take in a reading; return the query to send to each neighbour.
@@ -119,7 +126,7 @@ class Agent:
         own = self._value(point)
         self._reading = (point, y, own)
         return {
-            j: Query(point, own, float(mu), float(self.target[4]))
+            j: Query(point, own, float(mu), float(self.target[SPREAD]))
             for j, mu in zip(self.neighbours, self.multipliers, strict=True)
         }
 
@@ -129,7 +136,9 @@ class Agent:
         Changes no model; under the exact coupling ``update`` uses the query.
         """
         if neighbour not in self.neighbours:
-            raise ValueError(f"neighbour must be one of this agent's, got {neighbour!r}")
+            raise ValueError(
+                f"neighbour must be one of this agent's, got {neighbour!r}"
+            )
         x = self._point(query.x)
         if self.settings.is_exact:
             real("value", query.value)
@@ -144,7 +153,7 @@ class Agent:
         m = self._move(b)
         if self._reading is not None:
             x, y, own = self._reading
-            offset, spread = self.target[3], self.target[4]
+            offset, spread = self.target[OFFSET], self.target[SPREAD]
             slope = loss_slope(
                 self.rules.loss, (own - offset) / spread, (y - offset) / spread
             )

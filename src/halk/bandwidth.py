@@ -22,7 +22,7 @@ from halk.kernels.stationary import squared_ratio
 __all__ = ["Adaptation", "Fixed", "LeaveOneOut", "LossFollowing", "adapt"]
 
 N_STATE = 4
-"""Numbers an agent keeps: log of the proposed scale, readings, mean slope and square."""
+"""Numbers an agent keeps: log of the proposed scale, readings, slope and its square."""
 
 
 class Adaptation(Component):
@@ -57,7 +57,9 @@ class _Guarded(Adaptation, _Guards):
         pace = positive("rate", rate)
         require(pace <= 1.0, "rate", "be at most 1", pace)
         bounds = positive("narrowest", narrowest), positive("widest", widest)
-        require(bounds[0] <= 1 <= bounds[1], "narrowest and widest", "enclose 1", bounds)
+        require(
+            bounds[0] <= 1 <= bounds[1], "narrowest and widest", "enclose 1", bounds
+        )
         number = float(integer("warm_up", int(real("warm_up", warm_up))))
         limit = positive("threshold", threshold)
         ridge = positive("smoothing", smoothing)
@@ -173,7 +175,7 @@ def leave_one_out_ratio(kernel: Any, D: Dictionary, m: int, x: Vector) -> float:
 
 @compiled
 def _ridge_inverse(D: Dictionary, m: int, ws: Workspace, smoothing: float) -> None:
-    """Fill ``ws.inverse`` with ``(K + smoothing I)^-1`` of the matrix in ``ws.gram``."""
+    """Fill ``ws.inverse`` with ``(K + smoothing I)^-1``, ``K`` in ``ws.gram``."""
     for k in range(m):
         for c in range(m):
             ws.inverse[k, c] = ws.gram[k, c]

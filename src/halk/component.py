@@ -13,7 +13,8 @@ class Component:
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and tuple.__eq__(self, other)  # type: ignore[arg-type]
+        same = tuple.__eq__(self, other)  # type: ignore[operator]
+        return type(self) is type(other) and bool(same)
 
     def __ne__(self, other: object) -> bool:
         return not self == other

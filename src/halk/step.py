@@ -65,23 +65,14 @@ class Inbox(NamedTuple):
     answer: Vector  # (degree,) F_j(x_i)
 
 
-class Target(NamedTuple):
-    """Columns of an agent's running statistics of its target."""
-
-    count: int = 0
-    mean: int = 1
-    squares: int = 2
-    offset: int = 3
-    spread: int = 4
-
-
-_T = Target()
+COUNT, MEAN, SQUARES, OFFSET, SPREAD = range(5)
+"""Columns of an agent's running statistics of its target."""
 
 
 def fresh_targets(n_agents: int) -> Matrix:
     """Return the statistics of agents that have seen nothing: offset 0, spread 1."""
-    targets = np.zeros((n_agents, len(_T)))
-    targets[:, _T.spread] = 1.0
+    targets = np.zeros((n_agents, SPREAD + 1))
+    targets[:, SPREAD] = 1.0
     return targets
 
 
@@ -92,17 +83,17 @@ def observe(target: Vector, y: float, settings: Settings) -> float:
     Mutates ``target`` (Welford's recursion). Taking the statistics first bounds the
     scaled target by the square root of the number of readings, outlier or not.
     """
-    target[_T.count] += 1.0
-    before = y - target[_T.mean]
-    target[_T.mean] += before / target[_T.count]
-    target[_T.squares] += before * (y - target[_T.mean])
-    old = target[_T.spread]
+    target[COUNT] += 1.0
+    before = y - target[MEAN]
+    target[MEAN] += before / target[COUNT]
+    target[SQUARES] += before * (y - target[MEAN])
+    old = target[SPREAD]
     if settings.removes_offset:
-        target[_T.offset] = target[_T.mean]
+        target[OFFSET] = target[MEAN]
     if settings.removes_spread:
-        spread = (target[_T.squares] / target[_T.count]) ** 0.5
-        target[_T.spread] = spread if spread > 0.0 else 1.0
-    return old / target[_T.spread]
+        spread = (target[SQUARES] / target[COUNT]) ** 0.5
+        target[SPREAD] = spread if spread > 0.0 else 1.0
+    return float(old / target[SPREAD])
 
 
 @compiled
@@ -116,7 +107,7 @@ def _fill_block(
         total = 0.0
         for k in range(m):
             total += D.weights[k] * ws.cross[row, k]
-        ws.values[row] = target[_T.offset] + target[_T.spread] * total
+        ws.values[row] = target[OFFSET] + target[SPREAD] * total
         kappa = max(kappa, kernel_value(kernel, ws.points[row], ws.points[row]))
     return kappa
 
@@ -126,9 +117,9 @@ def _own_pull(
     rules: Rules, ws: Workspace, y: float, target: Vector, mu: Vector, answer: Vector
 ) -> float:
     """Fill S3 into row 0 of the block; return its curvature, for S9."""
-    spread = target[_T.spread]
-    own = (ws.values[0] - target[_T.offset]) / spread
-    pull = loss_slope(rules.loss, own, (y - target[_T.offset]) / spread)
+    spread = target[SPREAD]
+    own = (ws.values[0] - target[OFFSET]) / spread
+    pull = loss_slope(rules.loss, own, (y - target[OFFSET]) / spread)
     curvature = loss_curvature(rules.loss)
     for e in range(len(mu)):
         if answer[e] == answer[e]:
@@ -148,7 +139,7 @@ def _neighbour_pulls(
     curvature = 0.0
     for row in range(first, b):
         spread = inbox.spread[row]
-        ratio = target[_T.spread] / spread
+        ratio = target[SPREAD] / spread
         # d2h(a, b) = d1h(b, a): proximities are symmetric
         slope = proximity_slope(
             rules.proximity, ws.values[row] / spread, inbox.value[row] / spread

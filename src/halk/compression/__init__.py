@@ -5,8 +5,8 @@ the removal when it must, ``workspace`` holds the arrays of both.
 """
 
 from halk.compression.block import ROUNDING, merge_duplicates, weights_only
-from halk.compression.greedy import commit, project
 from halk.compression.compress import compress, compressed, compressor
+from halk.compression.greedy import commit, project
 from halk.compression.workspace import Dictionary, Workspace, dictionary, workspace
 
 __all__ = [

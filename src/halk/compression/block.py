@@ -1,4 +1,4 @@
-"""The early decision: can the new atoms go again without touching a matrix?
+"""The early decision: whether the new atoms can go again without touching a matrix.
 
 In the steady state a step moves weights only. Whether this step does is known after one
 product ``U = Q k_D(x)`` an atom, in O(m) for one new atom and O(m b^2) for a block: the
@@ -7,6 +7,7 @@ Schur complement ``S`` of the block gives the removal costs of new and of old at
 """
 
 from halk._jit import compiled
+from halk._validation import Matrix, Vector
 from halk.compression.workspace import Dictionary, Workspace
 
 ROUNDING = 1e-14
@@ -19,7 +20,7 @@ as large as ``(1 + |u|_1)^2``, so below this share of that size it is rounding.
 
 @compiled
 def is_rounding(s: float, kxx: float, size: float) -> bool:
-    """Return whether ``s`` left of ``k(x, x)`` by weights of 1-norm ``size`` is zero."""
+    """Return whether ``s``, left by weights of 1-norm ``size``, is rounding."""
     return not s > ROUNDING * (1.0 + size) ** 2 * kxx
 
 
@@ -63,7 +64,7 @@ def merge_duplicates(D: Dictionary, m: int, ws: Workspace, b: int) -> int:
 
 
 @compiled
-def _position(points, n, x):  # type: ignore[no-untyped-def]
+def _position(points: Matrix, n: int, x: Vector) -> int:
     for k in range(n):
         same = True
         for c in range(len(x)):
@@ -164,7 +165,7 @@ def _drop_dependent(m: int, ws: Workspace, b: int) -> int:
 
 
 @compiled
-def sweep(S, b, pivot):  # type: ignore[no-untyped-def]
+def sweep(S: Matrix, b: int, pivot: int) -> None:
     """Gauss-Jordan step: after sweeping a set, its block of ``S`` is its inverse."""
     scale = 1.0 / S[pivot, pivot]
     for c in range(b):

@@ -64,9 +64,9 @@ def compress(
 
 
 def compressed(expansion: Expansion, budget: float) -> Expansion:
-    """Return an expansion of fewer atoms within an RKHS distance.
+    r"""Return an expansion of fewer atoms within an RKHS distance.
 
-    .. math:: \\| f - \\tilde f \\|_{\\mathcal H} \\le \\epsilon \\qquad (S7)
+    .. math:: \| f - \tilde f \|_{\mathcal H} \le \epsilon \qquad (S7)
 
     Parameters
     ----------

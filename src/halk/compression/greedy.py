@@ -4,6 +4,8 @@ Works on the union of old and new atoms in the workspace and touches the diction
 when everything is decided and verified, so a call that finds no room changes nothing.
 """
 
+from math import sqrt
+
 from halk._jit import compiled
 from halk.compression.block import is_rounding, is_trusted
 from halk.compression.workspace import Dictionary, Workspace
@@ -83,12 +85,12 @@ def _solve(ws: Workspace, n_kept: int, k: int) -> float:
             worst = max(worst, abs(total) / ws.gram[ws.kept[a], ws.kept[a]] ** 0.5)
         if step > 0 and not 2.0 * worst < before:
             break
-    return worst / ws.gram[k, k] ** 0.5
+    return worst / sqrt(ws.gram[k, k])
 
 
 @compiled
 def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
-    """Return the squared distance that the fit of member ``k`` leaves, 0 if rounding."""
+    """Return the squared distance that the fit of ``k`` leaves, 0 if rounding."""
     left, size = ws.gram[k, k], 0.0
     for a in range(n_kept):
         left -= ws.solution[a] * (ws.gram[k, ws.kept[a]] + ws.residual[a])
@@ -98,7 +100,7 @@ def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
 
 
 @compiled
-def _grow(ws: Workspace, n_kept: int, k: int, is_sound: bool):  # type: ignore[no-untyped-def]
+def _grow(ws: Workspace, n_kept: int, k: int, is_sound: bool) -> tuple[int, bool]:
     """Add union member ``k``, or absorb it if it is in the span of what is there.
 
     Returns the new count, and False once a fit shows that the inverse is no inverse.
@@ -250,7 +252,7 @@ def refit(ws: Workspace, n: int, n_kept: int) -> int:
 
 @compiled
 def _has_drifted(ws: Workspace, n_kept: int) -> bool:
-    """Look at ``|Q K - I|`` on the column most at risk: that of the largest ``Q_kk``."""
+    """Look at ``|Q K - I|`` on the column most at risk, of the largest ``Q_kk``."""
     if n_kept == 0:
         return False
     sample = 0

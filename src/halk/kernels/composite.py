@@ -84,7 +84,7 @@ def _(kernel: Product, factor: float) -> Product:
 def combine(kind: str, left: Any, right: Any) -> Any:
     """Return the sum or product; a plain number stands for a constant kernel."""
     parts = [
-        Constant(part) if isinstance(part, Real) and not isinstance(part, bool) else part
+        Constant(float(part)) if isinstance(part, Real) else part
         for part in (left, right)
     ]
     if not all(isinstance(part, Kernel) for part in parts):

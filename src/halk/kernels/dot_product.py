@@ -1,11 +1,22 @@
 """Kernels of the inner product of two points, and the constant kernel."""
 
+from math import pow
 from typing import NamedTuple, Self
 
+from halk._jit import compiled
 from halk._validation import Vector, integer, nonnegative, positive
 from halk.kernels.base import Kernel, kernel_value
 
 __all__ = ["Constant", "Linear", "Polynomial"]
+
+
+@compiled
+def inner_product(x: Vector, y: Vector) -> float:
+    """Return ``<x, y>``."""
+    total = 0.0
+    for k in range(len(x)):
+        total += x[k] * y[k]
+    return total
 
 
 class Linear(Kernel, NamedTuple("_Linear", [("scale", float)])):
@@ -63,10 +74,7 @@ class Polynomial(Kernel, _Polynomial):
 
 @kernel_value.register
 def _(kernel: Linear, x: Vector, y: Vector) -> float:
-    total = 0.0
-    for k in range(len(x)):
-        total += x[k] * y[k]
-    return kernel.scale * total
+    return kernel.scale * inner_product(x, y)
 
 
 @kernel_value.register
@@ -76,7 +84,4 @@ def _(kernel: Constant, x: Vector, y: Vector) -> float:
 
 @kernel_value.register
 def _(kernel: Polynomial, x: Vector, y: Vector) -> float:
-    total = 0.0
-    for k in range(len(x)):
-        total += x[k] * y[k]
-    return (kernel.scale * total + kernel.offset) ** kernel.degree
+    return pow(kernel.scale * inner_product(x, y) + kernel.offset, kernel.degree)

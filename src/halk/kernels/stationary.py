@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from halk._jit import compiled, generic, scaled_tuple
+from halk._jit import compiled, generic, generic_procedure, scaled_tuple
 from halk._validation import Vector, positive
 from halk.kernels.base import Kernel, kernel_value, rescaled
 
@@ -26,7 +26,7 @@ def decay(a: float) -> float:
     return exp(-a) if a < 700.0 else 0.0
 
 
-@generic
+@generic_procedure
 def squared_ratio(bandwidth: Any, x: Vector, y: Vector) -> float:
     """Return the squared distance of two points, each feature over its bandwidth."""
     raise TypeError("bandwidth must be a number or one number per feature")
@@ -97,9 +97,9 @@ class _Stationary(Kernel, _Bandwidth):
 
 
 class Gaussian(_Stationary):
-    """Gaussian kernel, smooth everywhere.
+    r"""Gaussian kernel, smooth everywhere.
 
-    .. math:: k(x, y) = \\exp\\bigl(-|x - y|^2 / (2 \\sigma^2)\\bigr)
+    .. math:: k(x, y) = \exp\bigl(-|x - y|^2 / (2 \sigma^2)\bigr)
 
     Parameters
     ----------

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector, array, require, without_nan
+from halk.agent import Agent
 from halk.errors import DivergenceError
 from halk.expansion import Expansion
-from halk.learners.readings import checked, dense, pieces, single
+from halk.learners.readings import checked, one_step, pieces, single
 from halk.network import Network
 from halk.simulator import Readings, Record, Simulator
-from halk.step import Rules, Settings
+from halk.step import Pace, Rules, Settings
 
 
 class Functions(Sequence[Expansion]):
@@ -66,7 +67,7 @@ class Learner:
         V = self.network.n_agents
         X = array("x", x, (V, self.n_features))
         Y = array("y", y, (V,))
-        self._learn(dense("x", "y", X[None], Y[None], self._rules))
+        self._learn(one_step(X, Y, self._rules.loss))
 
     def learn_many(self, X: Any, Y: Any) -> None:
         """Make many steps in one compiled call; the same as ``learn_one`` in a loop.
@@ -97,14 +98,14 @@ class Learner:
         index = np.array([self.network.index(agent) for agent in agents], np.int64)
         X = array("X", X, (len(index), self.n_features))
         Y = array("Y", Y, (len(index),))
-        self._learn(single(index, X, Y, self._rules))
+        self._learn(single(index, X, Y, self._rules.loss))
 
     def dense_pieces(self, X: Any, Y: Any, n_steps: int = 0) -> Iterator[Readings]:
         """Yield a dense stream in pieces of ``n_steps`` (default: sensible ones)."""
         V = self.network.n_agents
         X = array("X", X, (None, V, self.n_features))
         Y = array("Y", Y, (len(X), V))
-        checked("X", "Y", X, Y, self._rules.loss)
+        checked("X Y", X, Y, self._rules.loss)
         return pieces(X, Y, n_steps)
 
     def observe(self, readings: Readings) -> Record:
@@ -173,6 +174,25 @@ class Learner:
         """The agents' functions, in units of the target less offset, over spread."""
         return Functions(self)
 
+    def agent(self, agent: int | str) -> Agent:
+        """Return one agent by itself, untaught, with the settings it has here.
+
+        Agents talk by messages that somebody carries; they follow the trajectory of
+        this learner to the last bit. ``n_features`` must be known: learn first.
+        """
+        i = self.network.index(agent)
+        if self.n_features is None:
+            raise ValueError("n_features must be known: learn a step first")
+        edges = slice(self.network.indptr[i], self.network.indptr[i + 1])
+        return Agent(
+            self._rules,
+            self._settings,
+            Pace(*(float(number) for number in self._paces[i])),
+            self.network.neighbours[edges].tolist(),
+            self.network.tolerance[edges],
+            self.n_features,
+        )
+
     def function(self, agent: int | str) -> Expansion:
         """Return a copy of one agent's function."""
         i = self.network.index(agent)
@@ -203,7 +223,7 @@ class Learner:
         return state.violation / np.maximum(state.asked, 1)
 
     @property
-    def bandwidths(self) -> NDArrayOrNone:
+    def bandwidths(self) -> Matrix | None:
         """Bandwidth of every agent's kernel; None for kernels without one.
 
         (n_agents,), or (n_agents, n_features) for one a feature.
@@ -213,7 +233,6 @@ class Learner:
             return None
         V = self.network.n_agents
         scale = np.ones(V) if self._simulator is None else self._simulator.state.scale
-        return scale * bandwidth if np.ndim(bandwidth) == 0 else np.outer(scale, bandwidth)
-
-
-NDArrayOrNone = np.ndarray[Any, np.dtype[np.float64]] | None
+        if np.ndim(bandwidth) == 0:
+            return scale * float(bandwidth)
+        return np.outer(scale, bandwidth)

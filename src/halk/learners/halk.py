@@ -13,6 +13,9 @@ from halk.learners.settings import STANDARDIZE, paces, settings
 from halk.network import Network
 from halk.step import Rules
 
+_KERNEL, _LOSS = kernels.Gaussian(1.0), losses.Squared()
+_PROXIMITY = proximities.Squared()
+
 
 class HALK(Learner):
     """Online kernel learning by agents that must stay close to their neighbours.
@@ -69,9 +72,9 @@ class HALK(Learner):
     def __init__(
         self,
         network: Network,
-        kernel: kernels.Kernel = kernels.Gaussian(1.0),
-        loss: losses.Loss = losses.Squared(),
-        proximity: proximities.Proximity = proximities.Squared(),
+        kernel: kernels.Kernel = _KERNEL,
+        loss: losses.Loss = _LOSS,
+        proximity: proximities.Proximity = _PROXIMITY,
         step_size: Any = 0.1,
         dual_step_size: Any = None,
         regularization: float = 1e-5,
@@ -91,9 +94,7 @@ class HALK(Learner):
         choice("standardize", standardize, STANDARDIZE)
         rules = _rules(kernel, loss, proximity, bandwidth, standardize)
         n_agents = getattr(network, "n_agents", 1)
-        numbers = paces(
-            n_agents, step_size, dual_step_size, epsilon, parsimony, alpha
-        )
+        numbers = paces(n_agents, step_size, dual_step_size, epsilon, parsimony, alpha)
         shared = settings(
             numbers, regularization, dual_regularization, tightening, norm_bound,
             coupling, step, standardize,
@@ -127,16 +128,16 @@ def _rules(
     kernel: Any, loss: Any, proximity: Any, bandwidth: Any, standardize: bool | str
 ) -> Rules:
     """Return the components after checking that they are ones, and fit together."""
-    families = (
-        ("kernel", kernel, kernels.Kernel),
-        ("loss", loss, losses.Loss),
-        ("proximity", proximity, proximities.Proximity),
-        ("bandwidth", bandwidth or Fixed(), Adaptation),
+    parts = (
+        ("kernel", kernel, kernels.Kernel, "kernels.Gaussian(1.0)"),
+        ("loss", loss, losses.Loss, "losses.Squared()"),
+        ("proximity", proximity, proximities.Proximity, "proximity.Squared()"),
+        ("bandwidth", bandwidth or Fixed(), Adaptation, "bandwidth.LeaveOneOut()"),
     )
-    for name, value, family in families:
+    for name, value, family, example in parts:
         if not isinstance(value, family):
-            kind = family.__name__
-            raise TypeError(f"{name} must be a {kind} such as {_example(family)}, got {value!r}")
+            kind = f"{family.__name__} such as {example}"
+            raise TypeError(f"{name} must be a {kind}, got {value!r}")
     if bandwidth is not None and not hasattr(kernel, "bandwidth"):
         raise ValueError(
             f"bandwidth adaptation needs a kernel with a bandwidth, such as "
@@ -148,11 +149,3 @@ def _rules(
             f"targets are labels, got {standardize!r}"
         )
     return Rules(kernel, loss, proximity, bandwidth or Fixed(), None)
-
-
-def _example(family: type) -> str:
-    return {
-        kernels.Kernel: "kernels.Gaussian(1.0)",
-        losses.Loss: "losses.Squared()",
-        proximities.Proximity: "proximity.Squared()",
-    }.get(family, "bandwidth.LeaveOneOut()")

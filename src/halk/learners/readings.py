@@ -8,7 +8,6 @@ import numpy as np
 from halk._validation import Indices, Matrix, Vector
 from halk.losses import Loss
 from halk.simulator import Readings
-from halk.step import Rules
 
 _LARGEST = 1e40
 """Inputs and targets beyond this would leave the finite numbers when squared twice."""
@@ -17,24 +16,31 @@ _READINGS_A_CALL = 100_000
 """Long streams run in pieces, so that an interrupt is heard between them."""
 
 
-def _refuse(name: str, where: Any, bad: Any, rule: str, values: Any) -> None:
-    if bad.any():
-        first = tuple(int(k) for k in np.argwhere(bad)[0])
-        got = float(values[first])
-        agent = f" (agent {first[where]})" if where is not None else ""
-        raise ValueError(f"{name} must {rule}, got {got} at index {first}{agent}")
+def checked(names: str, X: Any, Y: Any, loss: Loss, has_agents: bool = True) -> None:
+    """Refuse values that no learner can use; NaN in ``Y`` means no reading.
 
-
-def checked(x_name: str, y_name: str, X: Any, Y: Any, loss: Loss) -> None:
-    """Refuse values that no learner can use; NaN in ``Y`` means no reading."""
-    agent = Y.ndim - 1 if Y.ndim else None
+    ``names`` are those of ``X`` and ``Y`` for the message; the last axis of ``Y`` is
+    the agents' if ``has_agents``.
+    """
+    x_name, y_name = names.split()
+    agent = Y.ndim - 1 if has_agents else None
     has = ~np.isnan(Y)
-    _refuse(x_name, agent, np.isnan(X) & has[..., None], "be finite where there is a reading", X)
-    _refuse(x_name, agent, np.abs(X) > _LARGEST, "be below 1e40 in size; rescale it", X)
-    _refuse(y_name, agent, np.abs(Y) > _LARGEST, "be below 1e40 in size; rescale it", Y)
+    unknown, known = np.isnan(X) & has[..., None], "be finite where there is a reading"
+    _refuse(x_name, agent, unknown, known, X)
+    for name, values in ((x_name, X), (y_name, Y)):
+        huge, rule = np.abs(values) > _LARGEST, "be below 1e40 in size; rescale it"
+        _refuse(name, agent, huge, rule, values)
     if loss.takes_labels:
         rule = f"be -1 or +1 for the {type(loss).__name__} loss"
         _refuse(y_name, agent, has & (np.abs(Y) != 1.0), rule, Y)
+
+
+def _refuse(name: str, agent: int | None, bad: Any, rule: str, values: Any) -> None:
+    if bad.any():
+        first = tuple(int(k) for k in np.argwhere(bad)[0])
+        where = f" (agent {first[agent]})" if agent is not None else ""
+        got = float(values[first])
+        raise ValueError(f"{name} must {rule}, got {got} at index {first}{where}")
 
 
 def pieces(X: Any, Y: Matrix, n_steps: int = 0) -> Iterator[Readings]:
@@ -51,15 +57,15 @@ def _listed(X: Any, Y: Matrix) -> Readings:
     return Readings(start, agent, np.ascontiguousarray(X[has]), Y[has])
 
 
-def dense(x_name: str, y_name: str, X: Any, Y: Matrix, rules: Rules) -> Readings:
-    """Return the checked readings of a dense stream in one piece."""
-    checked(x_name, y_name, X, Y, rules.loss)
-    return _listed(X, Y)
+def one_step(x: Matrix, y: Vector, loss: Loss) -> Readings:
+    """Return the checked readings of one step of all agents."""
+    checked("x y", x, y, loss)
+    return _listed(x[None], y[None])
 
 
-def single(agents: Indices, X: Matrix, Y: Vector, rules: Rules) -> Readings:
+def single(agents: Indices, X: Matrix, Y: Vector, loss: Loss) -> Readings:
     """Return single readings, each a step of its own; those without a target go."""
-    checked("X", "Y", X, Y, rules.loss)
+    checked("X Y", X, Y, loss, has_agents=False)
     has = ~np.isnan(Y)
     start = np.arange(int(has.sum()) + 1)
     return Readings(start, agents[has], np.ascontiguousarray(X[has]), Y[has])

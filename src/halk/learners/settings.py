@@ -13,9 +13,7 @@ STANDARDIZE = {False: (False, False), "offset": (True, False), True: (True, True
 """What removing the target's offset, or offset and spread, means to the engine."""
 
 
-def budgets(
-    epsilon: Any, parsimony: Any, alpha: Any, step_size: Vector
-) -> Vector:
+def budgets(epsilon: Any, parsimony: Any, alpha: Any, step_size: Vector) -> Vector:
     """Return every agent's compression budget from the one way it was given.
 
     ``epsilon`` itself, ``parsimony * eta^(3/2)``, or ``alpha * eta``; 0.01 if none.
@@ -55,7 +53,9 @@ def paces(
     dual = eta
     if dual_step_size is not None:
         dual = per_item("dual_step_size", dual_step_size, n_agents, "agent")
-        require(bool((dual >= 0).all()), "dual_step_size", "not be negative", dual_step_size)
+        require(
+            bool((dual >= 0).all()), "dual_step_size", "not be negative", dual_step_size
+        )
     budget = budgets(epsilon, parsimony, alpha, eta)
     return np.column_stack([eta, dual, budget])
 

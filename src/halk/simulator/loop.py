@@ -20,6 +20,8 @@ from halk.proximity import proximity_value
 from halk.simulator.arrays import Exchange, Links, Readings, Record, State
 from halk.step import (
     LARGEST,
+    OFFSET,
+    SPREAD,
     Inbox,
     Pace,
     Rules,
@@ -40,7 +42,7 @@ def value_of(rules: Rules, state: State, i: int, x: Vector) -> float:
     m, row = arena.order[i], arena.row[i]
     atoms, weights = arena.atoms[row : row + m], arena.weights[row : row + m]
     value = value_at(rescaled(rules.kernel, state.scale[i]), atoms, weights, m, x)
-    return state.target[i, 3] + state.target[i, 4] * value
+    return float(state.target[i, OFFSET] + state.target[i, SPREAD] * value)
 
 
 @compiled
@@ -137,7 +139,7 @@ def _fill_inbox(
                 ws.points[b] = readings.x[talk.reading[j]]
                 inbox.value[b] = talk.own[j]
                 inbox.multiplier[b] = state.multipliers[links.reverse[e]]
-                inbox.spread[b] = state.target[j, 4]
+                inbox.spread[b] = state.target[j, SPREAD]
                 b += 1
     return b
 
@@ -171,7 +173,7 @@ def _update(
             return NEEDS_ARENA
     arena.order[i] = m
     if r >= 0:
-        offset, spread = state.target[i, 3], state.target[i, 4]
+        offset, spread = state.target[i, OFFSET], state.target[i, SPREAD]
         slope = loss_slope(
             rules.loss, (talk.own[i] - offset) / spread, (y - offset) / spread
         )
@@ -192,7 +194,7 @@ def _settle(
     for r in range(readings.start[t], readings.start[t + 1]):
         i = readings.agent[r]
         first, last = links.start[i], links.start[i + 1]
-        spread = state.target[i, 4]
+        spread = state.target[i, SPREAD]
         for e in range(first, last):
             h = proximity_value(
                 rules.proximity, talk.own[i] / spread, talk.answer[e] / spread

@@ -1,0 +1,1 @@
+"""Experiments: programs that measure what halk and its paper claim."""

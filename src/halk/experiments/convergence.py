@@ -1,0 +1,338 @@
+"""Does the average gap to the optimum vanish as the theorem says (SPEC 3)?
+
+``python -m halk.experiments.convergence`` runs HALK on a problem with finitely many
+readings, whose optimum a convex solver finds, for growing numbers of steps T with
+``eta = T^(-1/2)``, and prints the average over the steps of ``S(f_t) - S*`` and of the
+worst ``H_ij(f_t) - gamma_ij``. Expectations are exact averages over the readings.
+
+What is fixed, and why:
+
+* Four agents on a path, ten readings each of sine waves that differ by a phase. The
+  tolerance binds, so the optimum has positive multipliers.
+* The plain step, the one of the theorem; ``delta`` as in the paper's experiments.
+* ``alpha = 0.1 T^(-1/2)``, because the bound on the gap is ``O(T^(-1/2) + alpha)``. A
+  constant parsimony would make alpha ``O(T^(-1/4))`` and the gap with it.
+* Tightening by ``nu = zeta T^(-1/2)``. A multiplier that is never clipped sums up its
+  violations, so their average is about ``(mu* - zeta) T^(-1/2)``: it goes below zero
+  where zeta exceeds the optimum's largest multiplier, which is printed.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halk import HALK, Network
+from halk._validation import Indices, Matrix, Vector
+from halk.kernels import Gaussian, Kernel
+
+__all__ = ["Optimum", "Problem", "Row", "Table", "measure", "optimum", "problem"]
+
+STEPS = (1_000, 10_000, 100_000, 1_000_000)
+ZETA = 0.3
+N_LOOKS = 20_000
+"""At how many steps, at most, the functions are looked at."""
+
+N_AGENTS, N_POINTS = 4, 10
+AMPLITUDE, PHASE, NOISE = 0.5, 0.8, 0.1
+TOLERANCE, BANDWIDTH = 0.025, 0.2
+REGULARIZATION, DUAL_REGULARIZATION = 1e-3, 1e-5
+ALPHA = 0.1  # times T^(-1/2)
+
+
+class _Fields(NamedTuple):
+    network: Network
+    kernel: Kernel
+    points: Matrix  # (V, n), ascending in a row
+    targets: Matrix  # (V, n)
+    regularization: float
+
+
+class Problem(_Fields):
+    """S1 with squared loss and proximity, over finitely many readings an agent.
+
+    By the representer theorem every function is a row of weights (N,) on the union of
+    all agents' points.
+    """
+
+    @cached_property
+    def union(self) -> Vector:
+        """All points, ascending, (N,)."""
+        return np.unique(self.points)
+
+    @cached_property
+    def gram(self) -> Matrix:
+        """Kernel matrix of the union, (N, N)."""
+        return self.kernel(self.union[:, None], self.union[:, None])
+
+    @cached_property
+    def places(self) -> Indices:
+        """Where each agent's points stand in the union, (V, n)."""
+        return np.searchsorted(self.union, self.points)
+
+    def weights(self, model: HALK) -> Matrix:
+        """Return the weights of every agent's function on the union, (V, N)."""
+        rows = np.empty((self.network.n_agents, len(self.union)))
+        for row, f in zip(rows, model.functions[:], strict=True):
+            atoms = np.searchsorted(self.union, f.atoms[:, 0])
+            row[:] = np.bincount(atoms, f.weights, len(self.union))
+        return rows
+
+    def objective(self, weights: Any) -> Vector:
+        """Return ``S`` for weights (..., V, N)."""
+        values = weights @ self.gram
+        own = values[..., np.arange(len(self.points))[:, None], self.places]
+        losses = ((own - self.targets) ** 2).mean(axis=-1) / 2
+        norms = (values * weights).sum(axis=-1)
+        total: Vector = (losses + self.regularization / 2 * norms).sum(axis=-1)
+        return total
+
+    def violations(self, weights: Any) -> Matrix:
+        """Return ``H_ij - gamma_ij`` of every directed edge for weights (..., V, N)."""
+        values = weights @ self.gram
+        i, j = self.network.edges.T
+        apart = values[..., i, :] - values[..., j, :]
+        at = apart[..., np.arange(len(i))[:, None], self.places[i]]
+        excess: Matrix = (at**2).mean(axis=-1) / 2 - self.network.tolerance
+        return excess
+
+
+class Optimum(NamedTuple):
+    """The solution of S1."""
+
+    value: float  # S*
+    multipliers: Vector  # (E,)
+
+
+class Row(NamedTuple):
+    """What T steps came to; gaps and violations are averages over the steps."""
+
+    n_steps: int
+    paper_gap: float
+    exact_gap: float
+    violation: float  # exact coupling, worst edge, nu = 0
+    tightened_violation: float  # the same with nu = zeta T^(-1/2)
+    order: float  # mean over the agents, exact coupling
+    seconds: float
+
+
+class Table(NamedTuple):
+    """Everything the program prints."""
+
+    seed: int
+    optimum: Optimum
+    rows: list[Row]
+
+    def slope(self, column: str) -> float | None:
+        """Return the log-log slope of a column over T; None without one."""
+        T = [row.n_steps for row in self.rows]
+        values = np.array([getattr(row, column) for row in self.rows])
+        if len(T) < 2 or (values <= 0).any():
+            return None
+        return float(np.polyfit(np.log(T), np.log(values), 1)[0])
+
+
+class Averages(NamedTuple):
+    """What one run of one learner came to."""
+
+    gap: float
+    violation: float
+    order: float
+
+
+# the problem and its optimum
+
+
+def problem(seed: int = 0) -> Problem:
+    """Draw the readings of four agents on a path, once and for all."""
+    rng = np.random.default_rng(seed)
+    points = np.sort(rng.uniform(size=(N_AGENTS, N_POINTS)))
+    phases = PHASE * np.arange(N_AGENTS)[:, None]
+    noise = NOISE * rng.standard_normal(points.shape)
+    targets = AMPLITUDE * np.sin(2 * np.pi * points + phases) + noise
+    network = Network.path(N_AGENTS, tolerance=TOLERANCE)
+    return Problem(network, Gaussian(BANDWIDTH), points, targets, REGULARIZATION)
+
+
+def optimum(task: Problem) -> Optimum:
+    """Solve S1 as a quadratic program with quadratic constraints.
+
+    The variables are ``a_i`` with ``f_i = B a_i`` on the union and ``B B' = K``, so
+    that ``||f_i||^2 = ||a_i||^2`` however ill-conditioned ``K`` is.
+    """
+    cp = _cvxpy()
+    eigenvalues, U = np.linalg.eigh(task.gram)
+    B = U * np.sqrt(np.maximum(eigenvalues, 0.0))
+    a = cp.Variable((task.network.n_agents, len(B)))
+    n = task.points.shape[1]
+    objective = task.regularization / 2 * cp.sum_squares(a)
+    for i, places in enumerate(task.places):
+        objective += cp.sum_squares(B[places] @ a[i] - task.targets[i]) / (2 * n)
+    constraints = [
+        cp.sum_squares(B[task.places[i]] @ (a[i] - a[j])) / (2 * n) <= gamma
+        for (i, j), gamma in zip(
+            task.network.edges, task.network.tolerance, strict=True
+        )
+    ]
+    program = cp.Problem(cp.Minimize(objective), constraints)
+    program.solve(solver=cp.CLARABEL)
+    multipliers = [np.sum(constraint.dual_value) for constraint in constraints]
+    return Optimum(float(program.value), np.array(multipliers))
+
+
+def _cvxpy() -> Any:
+    try:
+        import_module("clarabel")
+        return import_module("cvxpy")
+    except ImportError as error:
+        raise ImportError(
+            "the optimum needs cvxpy and clarabel: pip install 'halk[test]'"
+        ) from error
+
+
+# one run
+
+
+def learner(task: Problem, n_steps: int, coupling: str, zeta: float) -> HALK:
+    """Return the learner of the theorem for a horizon of ``n_steps``."""
+    eta = n_steps**-0.5
+    return HALK(
+        task.network,
+        kernel=task.kernel,
+        step_size=eta,
+        regularization=task.regularization,
+        dual_regularization=DUAL_REGULARIZATION,
+        tightening=zeta * eta,
+        alpha=ALPHA * eta,
+        coupling=coupling,
+        step="plain",
+    )
+
+
+def looks(
+    task: Problem, model: HALK, n_steps: int, seed: int, tell: Callable[[int], None]
+) -> Iterator[Matrix]:
+    """Learn, and yield the weights before every k-th step, those of zero included."""
+    rng = np.random.default_rng([seed, 1])
+    agents = np.arange(task.network.n_agents)
+    k = -(-n_steps // N_LOOKS)
+    weights = np.zeros((len(agents), len(task.union)))
+    for t in range(0, n_steps, k):
+        yield weights
+        drawn = rng.integers(task.points.shape[1], size=(min(k, n_steps - t), len(agents)))
+        model.learn_many(task.points[agents, drawn][..., None], task.targets[agents, drawn])
+        weights = task.weights(model)
+        tell(t)
+
+
+def run(
+    task: Problem, best: Optimum, n_steps: int, coupling: str, zeta: float, seed: int
+) -> Averages:
+    """Learn for ``n_steps``; return the averages over the steps."""
+    model = learner(task, n_steps, coupling, zeta)
+    tell = _progress(f"T = {n_steps:,}, {coupling}, zeta = {zeta}", n_steps)
+    weights = np.stack(list(looks(task, model, n_steps, seed, tell)))
+    gap = task.objective(weights).mean() - best.value
+    violation = task.violations(weights).mean(axis=0).max()
+    return Averages(float(gap), float(violation), float(model.model_order.mean()))
+
+
+def _progress(what: str, n_steps: int) -> Callable[[int], None]:
+    """Return a function that shows the step on a terminal, and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda t: None
+    every = max(1, n_steps // 100)
+    shown = [-1]
+
+    def tell(t: int) -> None:
+        if t // every > shown[0]:
+            shown[0] = t // every
+            print(f"\r{what}: {shown[0]:3d} %", end="\r", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def measure(steps: Iterable[int] = STEPS, seed: int = 0, zeta: float = ZETA) -> Table:
+    """Return the table; the seed draws the problem and the streams."""
+    task = problem(seed)
+    best = optimum(task)
+    return Table(seed, best, [_row(task, best, T, zeta, seed) for T in steps])
+
+
+def _row(task: Problem, best: Optimum, T: int, zeta: float, seed: int) -> Row:
+    start = time.perf_counter()
+    paper = run(task, best, T, "paper", 0.0, seed)
+    exact = run(task, best, T, "exact", 0.0, seed)
+    tight = run(task, best, T, "exact", zeta, seed)
+    seconds = time.perf_counter() - start
+    return Row(
+        T, paper.gap, exact.gap, exact.violation, tight.violation, exact.order, seconds
+    )
+
+
+# the program
+
+_HEADER = """\
+            average gap S(f) - S*    worst average violation, exact
+        T      paper      exact      nu = 0    nu = {zeta:g} T^-1/2    order  seconds"""
+
+
+def text(table: Table, zeta: float = ZETA) -> str:
+    """Return the table as it is printed."""
+    best = table.optimum
+    lines = [
+        f"seed {table.seed}: S* = {best.value:.5f}, multipliers "
+        + " ".join(f"{mu:.3f}" for mu in best.multipliers),
+        _HEADER.format(zeta=zeta),
+    ]
+    for row in table.rows:
+        lines.append(
+            f"{row.n_steps:9,d} {row.paper_gap:10.5f} {row.exact_gap:10.5f} "
+            f"{row.violation:+11.6f} {row.tightened_violation:+17.6f} "
+            f"{row.order:8.1f} {row.seconds:8.1f}"
+        )
+    slopes = [_shown(table.slope(name)) for name in Row._fields[1:5]]
+    lines.append("{:>9} {:>10} {:>10} {:>11} {:>17}".format("slope", *slopes))
+    return "\n".join(lines)
+
+
+def _shown(slope: float | None) -> str:
+    return "-" if slope is None else f"{slope:.2f}"
+
+
+def as_json(table: Table) -> dict[str, Any]:
+    """Return the table as plain numbers, lists and dictionaries."""
+    return {
+        "seed": table.seed,
+        "optimum": table.optimum.value,
+        "multipliers": table.optimum.multipliers.tolist(),
+        "rows": [row._asdict() for row in table.rows],
+        "slopes": {name: table.slope(name) for name in Row._fields[1:5]},
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program."""
+    parser = argparse.ArgumentParser(
+        prog="python -m halk.experiments.convergence",
+        description="Measure the average gap to a known optimum over the number of steps.",
+    )
+    parser.add_argument("--steps", type=int, nargs="+", default=STEPS, metavar="T")
+    parser.add_argument("--seed", type=int, default=0, help="of problem and streams")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
+    options = parser.parse_args(arguments)
+    table = measure(options.steps, options.seed)
+    print(text(table))
+    if options.json is not None:
+        options.json.write_text(json.dumps(as_json(table), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
