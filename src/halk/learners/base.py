@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from typing import Any, Self
 
 import numpy as np
 
+from halk import checkpoint
 from halk._validation import Indices, Matrix, Vector, array, require, without_nan
 from halk.agent import Agent
 from halk.errors import DivergenceError
 from halk.expansion import Expansion
 from halk.learners.readings import checked, one_step, pieces, single
 from halk.network import Network
-from halk.simulator import Readings, Record, Simulator
+from halk.simulator import Readings, Record, Simulator, State
 from halk.step import Pace, Rules, Settings
 
 
@@ -161,6 +163,33 @@ class Learner:
         if self._simulator is None:
             return np.zeros(len(agents))
         return self._simulator.values(agents, X)
+
+    # saving
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the model to a file, whole or not at all; see :mod:`halk.checkpoint`."""
+        checkpoint.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], kernel: Any = None) -> Self:
+        """Return the model of a file; learning goes on as if it had never stopped.
+
+        ``kernel`` is needed if it holds a function, which no file does.
+        """
+        return checkpoint.load(path, cls, kernel)
+
+    @property
+    def state(self) -> State | None:
+        """What the next step needs to know; None before the first reading."""
+        return None if self._simulator is None else self._simulator.state
+
+    def restore(
+        self, n_steps: int, n_features: int, change: Callable[[State], State]
+    ) -> None:
+        """Go on after ``n_steps`` from what ``change`` makes of a fresh state."""
+        simulator = self._prepared(n_features)
+        simulator.state = change(simulator.state)
+        self.n_steps = n_steps
 
     # looking inside
 

@@ -1,0 +1,124 @@
+"""The state of all agents in arrays without spare room, and back."""
+
+from typing import Any
+
+import numpy as np
+
+from halk._validation import Indices
+from halk.arena import Arena, arena, dictionary_of
+from halk.checkpoint.archive import Members, refuse
+from halk.kernels import Kernel, rescaled
+from halk.simulator import State
+
+_PREFIX = "state."
+_DICTIONARY = ("atoms", "weights", "gram", "inverse")
+_FLAT = tuple(field for field in State._fields if field != "arena")
+
+
+def packed(state: State) -> Members:
+    """Return the members that hold a state; matrices are order x order an agent."""
+    members = _packed_arena(state.arena)
+    members |= {name: getattr(state, name) for name in _FLAT}
+    for name, value in members.items():
+        kind = "<i8" if value.dtype.kind == "i" else "<f8"
+        members[name] = np.ascontiguousarray(value, dtype=kind)
+    _check_values(members)
+    return {_PREFIX + name: value for name, value in members.items()}
+
+
+def _packed_arena(source: Arena) -> Members:
+    parts: dict[str, list[Any]] = {name: [] for name in _DICTIONARY}
+    for i, m in enumerate(source.order.tolist()):
+        D = dictionary_of(source, i)
+        parts["atoms"].append(D.atoms[:m])
+        parts["weights"].append(D.weights[:m])
+        parts["gram"].append(D.gram[:m, :m].ravel())
+        parts["inverse"].append(D.inverse[:m, :m].ravel())
+    members = {name: np.concatenate(part) for name, part in parts.items()}
+    return {"order": source.order} | members
+
+
+def unpacked(members: Members, fresh: State) -> State:
+    """Return the state that members hold, taken out of them.
+
+    ``fresh`` is the state of an agent network that has seen nothing: it says what
+    shapes there must be.
+    """
+    names = ("order", *_DICTIONARY, *_FLAT)
+    wanted = {_PREFIX + name for name in names}
+    if wanted - set(members):
+        missing = ", ".join(sorted(wanted - set(members)))
+        refuse(f"is not consistent: members are missing: {missing}")
+    found = {name: members.pop(_PREFIX + name) for name in names}
+    _check_shapes(found, fresh)
+    _check_values(found)
+    flat = {
+        name: found[name].astype(found[name].dtype.newbyteorder("=")) for name in _FLAT
+    }
+    return State(arena=_unpacked_arena(found), **flat)
+
+
+def _unpacked_arena(found: Members) -> Arena:
+    order: Indices = found["order"]
+    target = arena(np.maximum(order + 2, 4), found["atoms"].shape[1], spare=0.25)
+    target.order[:] = order
+    row, cell = 0, 0
+    for i, m in enumerate(order.tolist()):
+        D = dictionary_of(target, i)
+        rows, cells = slice(row, row + m), slice(cell, cell + m * m)
+        D.atoms[:m] = found["atoms"][rows]
+        D.weights[:m] = found["weights"][rows]
+        D.gram[:m, :m] = found["gram"][cells].reshape(m, m)
+        D.inverse[:m, :m] = found["inverse"][cells].reshape(m, m)
+        row, cell = rows.stop, cells.stop
+    return target
+
+
+def check_kernel(state: State, kernel: Kernel) -> None:
+    """Refuse a kernel that has other values at the atoms than the one that learned."""
+    for i in np.nonzero(state.arena.order)[0][:1]:
+        m, D = state.arena.order[i], dictionary_of(state.arena, i)
+        values = rescaled(kernel, float(state.scale[i]))(D.atoms[:m])
+        if not np.allclose(values, D.gram[:m, :m], rtol=1e-6, atol=1e-9):
+            refuse(
+                f"was learned with another function than that of {kernel!r}: their "
+                f"values at the atoms of agent {i} differ",
+                "pass the kernel that was saved",
+            )
+
+
+def _check_shapes(found: Members, fresh: State) -> None:
+    order = found["order"]
+    _check_shape("order", order, fresh.arena.order.shape, "i")
+    n_atoms, n_cells = int(order.sum()), int((order**2).sum())
+    _check_shape("atoms", found["atoms"], (n_atoms, fresh.arena.atoms.shape[1]), "f")
+    _check_shape("weights", found["weights"], (n_atoms,), "f")
+    _check_shape("gram", found["gram"], (n_cells,), "f")
+    _check_shape("inverse", found["inverse"], (n_cells,), "f")
+    for name in _FLAT:
+        like = getattr(fresh, name)
+        _check_shape(name, found[name], like.shape, like.dtype.kind)
+
+
+def _check_shape(name: str, value: Any, shape: tuple[int, ...], kind: str) -> None:
+    if value.shape != shape or value.dtype.kind != kind:
+        refuse(
+            f"is not consistent: {name} must have shape {shape} of kind {kind}, got "
+            f"{value.shape} of kind {value.dtype.kind}"
+        )
+
+
+def _check_values(found: Members) -> None:
+    for name, value in found.items():
+        _check(name, "be finite", value, np.isfinite(value))
+    for name in ("order", "asked", "multipliers"):
+        _check(name, "not be negative", found[name], found[name] >= 0)
+    _check("scale", "be positive", found["scale"], found["scale"] > 0)
+    spread = found["target"][:, -1]
+    _check("spread", "be positive", spread, spread > 0)
+
+
+def _check(name: str, rule: str, value: Any, is_right: Any) -> None:
+    if not is_right.all():
+        where = tuple(int(k) for k in np.argwhere(~is_right)[0])
+        refuse(f"is not consistent: {name} must {rule}, got {value[where]} at {where}")

@@ -1,0 +1,219 @@
+"""Progressive validation: every reading is first predicted, then learned from."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from halk._validation import Indices, Vector, integer
+from halk._version import __version__
+from halk.errors import DivergenceError
+from halk.learners.base import Learner
+from halk.metrics import Row, bytes_an_edge, error_at, inside
+from halk.simulator import Readings, Record
+from halk.trace import Columns, Trace
+
+__all__ = ["progressive"]
+
+_MOST_ROWS = 1000
+
+
+def progressive(
+    model: Learner,
+    X: Any,
+    Y: Any,
+    every: int | None = None,
+    test: tuple[Any, Any, Any] | None = None,
+    progress: Callable[[Row], object] | None = None,
+    agents: bool = False,
+) -> Trace:
+    """Let a model learn a stream, and return what was seen on the way.
+
+    The model ends as after ``model.learn_many(X, Y)``, to the last bit.
+
+    Parameters
+    ----------
+    model : Learner
+        Mutated: it learns.
+    X : array (n_steps, n_agents, n_features)
+    Y : array (n_steps, n_agents)
+        NaN where an agent has no reading.
+    every : int, at least 1, optional
+        Steps a row of the trace; by default so many that there are at most 1000 rows.
+        The last row may have fewer.
+    test : (agents, X, Y), optional
+        Withheld points: who predicts at each, by index or name; inputs (n, n_features);
+        targets (n,).
+    progress : callable, optional
+        Called with every new row, a dict of its columns.
+    agents : bool, default False
+        Whether to keep order, bandwidth and loss of every agent too.
+
+    Returns
+    -------
+    Trace
+        With the columns listed under Notes.
+
+    Raises
+    ------
+    DivergenceError
+        If learning diverges. The trace of the full rows before it is not lost: it is
+        the error's attribute ``trace``.
+
+    Notes
+    -----
+    A *window* is the steps since the row before. NaN marks a mean over nothing.
+
+    - ``step``: steps the model has made, earlier calls included.
+    - ``loss``, ``running_loss``: mean over the readings of the window, and over all of
+      this call, of the loss of the prediction made before learning.
+    - ``test_error``: root-mean-square error at the test points after the window; only
+      with ``test``.
+    - ``disagreement``: mean of ``h`` over the edges asked in the window.
+    - ``violation_worst``, ``_mean``, ``_share`` (of edges above 0): of the running mean
+      of ``h - tolerance`` a directed edge since the model began.
+    - ``order_mean``, ``_max``, ``_total``: atoms an agent.
+    - ``multiplier_mean``, ``_max``.
+    - ``bandwidth_median``, ``_min``, ``_max``: for kernels with a bandwidth.
+    - ``bytes``: sent an agent and step in the window; see
+      :func:`halk.metrics.bytes_an_edge`.
+    - ``seconds``: spent learning since the call; compiling counts, measuring does not.
+
+    Columns of edges are left out for a network without any.
+
+    Examples
+    --------
+    >>> from halk import HALK, Network, kernels
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 3, 1))
+    >>> model = HALK(Network.path(3, tolerance=0.01), kernel=kernels.Gaussian(0.2))
+    >>> trace = progressive(model, X, np.sin(6 * X[..., 0]), every=100)
+    >>> trace["step"]
+    array([100, 200, 300])
+    >>> bool(trace["loss"][-1] < 0.2 * trace["loss"][0])
+    True
+    """
+    pieces, n_steps, every = _windows(model, X, Y, every)
+    measure = _Measure(model, np.shape(X)[2], test, agents)
+    rows = _Rows(-(-n_steps // every), *measure.empty())
+    try:
+        for readings in pieces:
+            row, of_agents = measure.learn(readings)
+            rows.add(row, of_agents)
+            if progress is not None:
+                progress(row)
+    except DivergenceError as error:
+        error.trace = rows.trace(model)  # type: ignore[attr-defined]
+        raise
+    return rows.trace(model)
+
+
+def _windows(
+    model: Learner, X: Any, Y: Any, every: int | None
+) -> tuple[Iterator[Readings], int, int]:
+    """Return the stream in windows, its length, and that of a window."""
+    n_steps = len(Y) if np.ndim(Y) else 0
+    if every is None:
+        every = max(1, -(-n_steps // _MOST_ROWS))
+    every = integer("every", every, minimum=1)
+    pieces = model.dense_pieces(X, Y, n_steps=every)
+    if n_steps == 0:
+        raise ValueError("X must hold at least one step, got none")
+    return pieces, n_steps, every
+
+
+class _Measure:
+    """Lets the model learn a window at a time, and measures what happens."""
+
+    def __init__(self, model: Any, n_features: int, test: Any, agents: bool) -> None:
+        self._model = model
+        self._bytes = bytes_an_edge(model, n_features)
+        self._test = None if test is None else error_at(model, test, n_features)
+        self._agents = agents
+        self._loss, self._readings, self._seconds = 0.0, 0, 0.0
+
+    def empty(self) -> tuple[Row, Columns]:
+        """Return the measures of a window without steps: names, types and shapes."""
+        nothing, whole = np.zeros(0), np.zeros(0, np.int64)
+        record = Record(nothing, nothing, whole)
+        return self._row(record, nothing), self._row_of_agents(whole, nothing)
+
+    def learn(self, readings: Readings) -> tuple[Row, Columns]:
+        """Let the model learn a window; return the measures of network and agents."""
+        began = perf_counter()
+        record = self._model.observe(readings)
+        self._seconds += perf_counter() - began
+        losses = self._model.loss(record.prediction, readings.y)
+        self._loss += float(losses.sum())
+        self._readings += len(losses)
+        return self._row(record, losses), self._row_of_agents(readings.agent, losses)
+
+    def _row(self, record: Record, losses: Vector) -> Row:
+        asked, model = int(record.asked.sum()), self._model
+        turns = model.network.n_agents * max(len(record.asked), 1)
+        row: Row = {
+            "step": model.n_steps,
+            "loss": _mean(float(losses.sum()), len(losses)),
+            "running_loss": _mean(self._loss, self._readings),
+        }
+        if self._test is not None:
+            row["test_error"] = self._test()
+        if model.network.n_edges:
+            total = float(record.disagreement @ record.asked)
+            row["disagreement"] = _mean(total, asked)
+        row |= inside(model)
+        row["bytes"] = self._bytes * asked / turns
+        row["seconds"] = self._seconds
+        return row
+
+    def _row_of_agents(self, agent: Indices, losses: Vector) -> Columns:
+        if not self._agents:
+            return {}
+        V, widths = self._model.network.n_agents, self._model.bandwidths
+        total = np.bincount(agent, weights=losses, minlength=V)
+        times = np.bincount(agent, minlength=V)
+        row = {
+            "loss": np.where(times, total / np.maximum(times, 1), np.nan),
+            "order": self._model.model_order,
+        }
+        return row if widths is None else row | {"bandwidth": widths}
+
+
+def _mean(total: float, number: int) -> float:
+    return total / number if number else float("nan")
+
+
+class _Rows:
+    """Arrays for all rows to come, filled one at a time."""
+
+    def __init__(self, n_rows: int, row: Row, of_agents: Columns) -> None:
+        self._columns = {
+            name: np.zeros(n_rows, type(value)) for name, value in row.items()
+        }
+        self._agents = {
+            name: np.zeros((n_rows, *value.shape), value.dtype)
+            for name, value in of_agents.items()
+        }
+        self._n = 0
+
+    def add(self, row: Row, of_agents: Columns) -> None:
+        for name, value in row.items():
+            self._columns[name][self._n] = value
+        for name, values in of_agents.items():
+            self._agents[name][self._n] = values
+        self._n += 1
+
+    def trace(self, model: Learner) -> Trace:
+        """Return the rows filled so far."""
+        names = inspect.signature(type(model)).parameters
+        listed = ", ".join(f"{name}={getattr(model, name)!r}" for name in names)
+        about = {"halk": __version__, "settings": f"{type(model).__name__}({listed})"}
+        columns, agents = (
+            {name: value[: self._n] for name, value in part.items()}
+            for part in (self._columns, self._agents)
+        )
+        return Trace(columns, agents, about)

@@ -1,0 +1,379 @@
+"""Progressive validation: what the columns mean, and measuring disturbs nothing."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from halk import HALK, DivergenceError, Network, kernels
+from halk import bandwidth as adaptations
+from halk.evaluate import progressive
+from halk.metrics import bytes_an_edge
+from halk.trace import Trace
+
+Array = NDArray[Any]
+
+COLUMNS = (
+    "step", "loss", "running_loss", "disagreement", "order_mean", "order_max",
+    "order_total", "violation_worst", "violation_mean", "violation_share",
+    "multiplier_mean", "multiplier_max", "bandwidth_median", "bandwidth_min",
+    "bandwidth_max", "bytes", "seconds",
+)  # fmt: skip
+MEANS = ("loss", "disagreement", "bytes")
+
+
+def model(**changes: Any) -> HALK:
+    network = Network.path(3, tolerance=0.01)
+    return HALK(network, kernel=kernels.Gaussian(0.2), **changes)
+
+
+def stream(n_steps: int = 60, missing: float = 0.3) -> tuple[Array, Array]:
+    rng = np.random.default_rng(5)
+    X = rng.uniform(size=(n_steps, 3, 1))
+    Y = np.sin(6 * X[..., 0]) + 0.3 * np.arange(3)
+    Y[rng.uniform(size=Y.shape) < missing] = np.nan
+    return X, Y
+
+
+def one_by_one(learner: HALK, X: Array, Y: Array) -> tuple[Array, Array]:
+    """Return loss and its count a step, each reading predicted, then learned."""
+    losses = np.full(Y.shape, np.nan)
+    for t in range(len(Y)):
+        losses[t] = 0.5 * (learner.predict_one(X[t]) - Y[t]) ** 2
+        learner.learn_one(X[t], Y[t])
+    return np.nansum(losses, axis=1), (~np.isnan(losses)).sum(axis=1)
+
+
+# --- laws -----------------------------------------------------------------------------
+
+
+def test_loss_is_predict_then_learn() -> None:
+    X, Y = stream()
+    total, count = one_by_one(model(), X, Y)
+    trace = progressive(model(), X, Y, every=7)
+    for row, t in enumerate(range(0, 60, 7)):
+        window, so_far = slice(t, t + 7), slice(0, t + 7)
+        mean = total[window].sum() / count[window].sum()
+        running = total[so_far].sum() / count[so_far].sum()
+        assert trace["loss"][row] == pytest.approx(mean, rel=1e-12)
+        assert trace["running_loss"][row] == pytest.approx(running, rel=1e-12)
+    assert trace["step"].tolist() == [7, 14, 21, 28, 35, 42, 49, 56, 60]
+
+
+def test_measuring_changes_nothing(tmp_path: Path) -> None:
+    X, Y = stream()
+    test = ([0, 2], [[0.1], [0.2]], [0.0, 1.0])
+    plain, every, each = (
+        model(bandwidth=adaptations.LeaveOneOut(warm_up=5)) for _ in range(3)
+    )
+    plain.learn_many(X, Y)
+    progressive(every, X, Y, every=10, test=test, agents=True)
+    progressive(each, X, Y, every=1)
+    for learner, name in ((plain, "a"), (every, "b"), (each, "c")):
+        learner.save(tmp_path / name)
+    whole = (tmp_path / "a").read_bytes()
+    assert whole == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
+
+
+def test_rows_of_one_and_of_ten_steps_agree() -> None:
+    X, Y = stream()
+    one, ten = (progressive(model(), X, Y, every=n) for n in (1, 10))
+    asked = one["bytes"] * 3 / 32
+    readings = (~np.isnan(Y)).sum(axis=1)
+    weights = {"loss": readings, "disagreement": asked, "bytes": np.ones(60)}
+    for name in set(COLUMNS) - {"seconds", *MEANS}:
+        expected = one[name][9::10]
+        assert np.allclose(ten[name], expected, rtol=1e-12, atol=0), name
+    for name, weight in weights.items():
+        parts = np.nan_to_num(one[name]) * weight
+        means = parts.reshape(6, 10).sum(axis=1) / weight.reshape(6, 10).sum(axis=1)
+        assert np.allclose(ten[name], means, rtol=1e-12, atol=0), name
+
+
+def test_violation_and_disagreement_by_hand() -> None:
+    """From the predictions of the agents alone, edge by edge."""
+    X, Y = stream(30)
+    network = Network.path(3, tolerance=[0.01, 0.2])
+    learner = HALK(network, kernel=kernels.Gaussian(0.2))
+    excess: list[list[float]] = [[] for _ in range(4)]
+    rows = []
+    for t in range(30):
+        apart = []
+        for e, (i, j) in enumerate(network.edges.tolist()):
+            if not np.isnan(Y[t, i]):
+                own, their = (learner.predict(k, X[t, i : i + 1])[0] for k in (i, j))
+                apart.append(0.5 * (own - their) ** 2)
+                excess[e].append(apart[-1] - network.tolerance[e])
+        learner.learn_one(X[t], Y[t])
+        mean = [float(np.mean(part)) if part else 0.0 for part in excess]
+        share = np.mean(np.array(mean) > 0)
+        rows.append([max(mean), np.mean(mean), share, np.mean(apart or [np.nan])])
+    fresh = HALK(network, kernel=kernels.Gaussian(0.2))
+    trace = progressive(fresh, X, Y, every=1)
+    names = ("violation_worst", "violation_mean", "violation_share", "disagreement")
+    seen = np.column_stack([trace[name] for name in names])
+    assert np.allclose(seen, rows, rtol=1e-9, atol=1e-15, equal_nan=True)
+    assert 0 < trace["violation_share"][-1] < 1
+
+
+def test_model_measures_are_those_of_the_model() -> None:
+    learner = model(bandwidth=adaptations.LeaveOneOut(warm_up=5))
+    trace = progressive(learner, *stream(), every=25)
+    assert trace["order_mean"][-1] == learner.model_order.mean()
+    assert trace["order_max"][-1] == learner.model_order.max()
+    assert trace["order_total"][-1] == learner.model_order.sum()
+    assert trace["multiplier_mean"][-1] == learner.multipliers.mean()
+    assert trace["multiplier_max"][-1] == learner.multipliers.max()
+    widths = learner.bandwidths
+    assert widths is not None
+    assert trace["bandwidth_median"][-1] == np.median(widths)
+    assert trace["bandwidth_min"][-1] == widths.min()
+    assert trace["bandwidth_max"][-1] == widths.max() != 0.2
+    assert (np.diff(trace["seconds"]) > 0).all()
+    assert set(trace.columns) == set(COLUMNS)
+
+
+def test_error_at_test_points() -> None:
+    X, Y = stream()
+    learner = model()
+    agents = ["2", 0, 2]
+    points, targets = np.array([[0.1], [0.5], [0.9]]), np.array([0.0, 1.0, 2.0])
+    trace = progressive(learner, X, Y, every=20, test=(agents, points, targets))
+    index = [2, 0, 2]
+    wrong = [
+        learner.predict(i, points[k : k + 1])[0] - targets[k]
+        for k, i in enumerate(index)
+    ]
+    expected = np.sqrt(np.mean(np.square(wrong)))
+    assert trace["test_error"][-1] == pytest.approx(expected, rel=1e-12)
+    first = model()
+    progressive(first, X[:20], Y[:20], every=20, test=(agents, points, targets))
+    again = progressive(first, X[20:], Y[20:], every=20, test=(agents, points, targets))
+    assert again["test_error"].tolist() == trace["test_error"][1:].tolist()
+    assert again["step"].tolist() == [40, 60]
+
+
+def test_bytes_on_a_path_of_three_by_hand() -> None:
+    """Two readings: agent 1 asks two neighbours; agent 0 asks one."""
+    X = np.full((2, 3, 1), 0.5)
+    Y = np.array([[np.nan, 1.0, np.nan], [1.0, np.nan, np.nan]])
+    each = progressive(model(), X, Y, every=1)
+    # a query holds x, f(x) and mu, an answer f(x): 4 doubles
+    assert each["bytes"].tolist() == [2 * 32 / 3, 1 * 32 / 3]
+    both = progressive(model(), X, Y, every=2)
+    assert both["bytes"].tolist() == [3 * 32 / 6]
+
+
+SIZES: dict[str, tuple[dict[str, Any], int]] = {
+    "exact": ({}, 8 * (2 + 2) + 8),
+    "spread": ({"standardize": True}, 8 * (2 + 3) + 8),
+    "offset": ({"standardize": "offset"}, 8 * (2 + 2) + 8),
+    "adaptive": ({"bandwidth": adaptations.LeaveOneOut()}, 8 * (2 + 2) + 16),
+    "fixed": ({"bandwidth": adaptations.Fixed()}, 8 * (2 + 2) + 8),
+    "paper": ({"coupling": "paper"}, 8 * 2 + 8),
+    "paper, spread": ({"coupling": "paper", "standardize": True}, 8 * 2 + 8),
+    "paper, adaptive": (
+        {"coupling": "paper", "bandwidth": adaptations.LossFollowing()},
+        8 * 2 + 16,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_bytes_of_an_edge(name: str) -> None:
+    changes, size = SIZES[name]
+    assert bytes_an_edge(model(**changes), n_features=2) == size
+
+
+def test_agents_at_the_same_rows() -> None:
+    X, Y = stream()
+    Y[10:20, 1] = np.nan
+    learner = model()
+    trace = progressive(learner, X, Y, every=10, agents=True)
+    assert set(trace.agents) == {"loss", "order", "bandwidth"}
+    assert all(value.shape == (6, 3) for value in trace.agents.values())
+    assert trace.agents["order"][-1].tolist() == learner.model_order.tolist()
+    assert np.allclose(trace.agents["order"].mean(axis=1), trace["order_mean"])
+    assert np.isnan(trace.agents["loss"][1, 1])
+    counts = (~np.isnan(Y)).reshape(6, 10, 3).sum(axis=1)
+    total = (np.nan_to_num(trace.agents["loss"]) * counts).sum(axis=1)
+    assert np.allclose(total / counts.sum(axis=1), trace["loss"], rtol=1e-12)
+
+
+def test_rows_without_anything_to_average() -> None:
+    X, Y = stream(4, missing=0)
+    Y[:2] = np.nan
+    trace = progressive(model(), X, Y, every=1)
+    assert np.isnan(trace["loss"]).tolist() == [True, True, False, False]
+    assert np.isnan(trace["running_loss"]).tolist() == [True, True, False, False]
+    assert trace["bytes"][:2].tolist() == [0, 0]
+    assert trace["step"].tolist() == [1, 2, 3, 4]
+
+
+def test_networks_without_edges_have_no_columns_of_edges() -> None:
+    alone = HALK(Network(3), kernel=kernels.Gaussian(0.2))
+    trace = progressive(alone, *stream(10))
+    assert "disagreement" not in trace
+    assert "violation_worst" not in trace
+    assert trace["bytes"].tolist() == [0.0] * 10
+
+
+def test_by_default_at_most_a_thousand_rows() -> None:
+    X, Y = stream(2001)
+    trace = progressive(model(), X, Y)
+    assert len(trace) == 667
+    assert trace["step"][[0, -1]].tolist() == [3, 2001]
+    assert len(progressive(model(), X[:10], Y[:10])) == 10
+
+
+def test_progress_sees_every_row() -> None:
+    rows: list[dict[str, float]] = []
+    trace = progressive(model(), *stream(), every=20, progress=rows.append)
+    assert [row["step"] for row in rows] == [20, 40, 60]
+    assert [row["loss"] for row in rows] == trace["loss"].tolist()
+    assert tuple(rows[0]) == trace.columns
+
+
+def test_divergence_keeps_the_trace() -> None:
+    X, Y = stream(400, missing=0)
+    wild = model(step="plain", step_size=100.0)
+    with pytest.raises(DivergenceError) as caught:
+        progressive(wild, X, Y, every=2)
+    trace = caught.value.trace  # type: ignore[attr-defined]
+    assert 0 < len(trace) < 200
+    assert len(trace) == wild.n_steps // 2
+    assert np.isfinite(trace["loss"]).all()
+    with pytest.raises(DivergenceError) as caught:
+        progressive(model(step="plain", step_size=100.0), X, Y, every=400)
+    assert len(caught.value.trace) == 0  # type: ignore[attr-defined]
+    assert set(caught.value.trace.columns) == set(COLUMNS)  # type: ignore[attr-defined]
+
+
+# --- bad input ------------------------------------------------------------------------
+
+POINTS = [[0.1], [0.2]]
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "zero": ({"every": 0}, "every must be at least 1, got 0"),
+    "half": ({"every": 0.5}, "every must be a whole number, got 0.5"),
+    "shape": ({"X": np.zeros((60, 2, 1))}, r"X must have shape \(any, 3, any\)"),
+    "vector": ({"X": np.zeros(60)}, "X must have shape"),
+    "targets": ({"Y": np.zeros((3, 3))}, r"Y must have shape \(60, 3\)"),
+    "number": ({"Y": 1.0}, r"Y must have shape \(60, 3\)"),
+    "no steps": (
+        {"X": np.zeros((0, 3, 1)), "Y": np.zeros((0, 3))},
+        "at least one step",
+    ),
+    "test": ({"test": 3}, r"test must be \(agents, X, Y\), got int"),
+    "test agents": ({"test": (0, POINTS, [1, 2])}, "test agents must be a sequence"),
+    "no test": ({"test": ([], [], [])}, "test agents must be a sequence, not empty"),
+    "test agent": (
+        {"test": ([0, 9], POINTS, [1, 2])},
+        "agent must be at most 2, got 9",
+    ),
+    "test X": ({"test": ([0], POINTS, [1])}, r"test X must have shape \(1, 1\)"),
+    "test Y": ({"test": ([0, 1], POINTS, [1])}, "test Y must have shape"),
+    "test NaN": ({"test": ([0, 1], POINTS, [1, np.nan])}, "test Y must be finite"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments(name: str) -> None:
+    changes, message = WRONG[name]
+    X, Y = stream()
+    learner = model()
+    with pytest.raises((TypeError, ValueError), match=message):
+        progressive(learner, **{"X": X, "Y": Y} | changes)
+    assert learner.n_steps == 0
+
+
+# --- the trace ------------------------------------------------------------------------
+
+
+def test_parquet_round_trip(tmp_path: Path) -> None:
+    test = ([0], [[0.1]], [0.0])
+    trace = progressive(model(), *stream(), every=25, test=test, agents=True)
+    trace.agents["wide"] = np.arange(3 * 3 * 2.0).reshape(3, 3, 2)
+    trace.to_parquet(tmp_path / "trace")
+    again = Trace.from_parquet(tmp_path / "trace")
+    assert again.columns == trace.columns
+    assert again.metadata == trace.metadata
+    for name in trace.columns:
+        assert np.array_equal(again[name], trace[name], equal_nan=True)
+        assert again[name].dtype == trace[name].dtype
+    assert set(again.agents) == set(trace.agents)
+    for name, value in trace.agents.items():
+        assert np.array_equal(again.agents[name], value, equal_nan=True)
+        assert again.agents[name].dtype == value.dtype
+    assert [path.name for path in tmp_path.iterdir()] == ["trace"]
+
+
+def test_parquet_without_rows(tmp_path: Path) -> None:
+    Trace({"step": np.zeros(0, np.int64)}).to_parquet(tmp_path / "a")
+    assert len(Trace.from_parquet(tmp_path / "a")) == 0
+
+
+def test_metadata_say_what_was_run() -> None:
+    about = progressive(model(), *stream(), every=30).metadata
+    assert "kernel=Gaussian(bandwidth=0.2)" in about["settings"]
+    assert "standardize=False" in about["settings"]
+    assert set(about) == {"halk", "settings"}
+
+
+def test_foreign_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with pytest.raises(FileNotFoundError):
+        Trace.from_parquet(path)
+    path.write_text("step,loss\n")
+    with pytest.raises(ValueError, match="a must be a Parquet file"):
+        Trace.from_parquet(path)
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"step": [1]}), path)
+    with pytest.raises(ValueError, match="a must be a trace"):
+        Trace.from_parquet(path)
+
+
+def test_failed_write_keeps_the_old_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+
+    def fail(table: Any, file: Any) -> None:
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    Trace({"step": [1]}).to_parquet(tmp_path / "a")
+    monkeypatch.setattr(parquet, "write_table", fail)
+    with pytest.raises(OSError, match="No space left"):
+        Trace({"step": [1, 2]}).to_parquet(tmp_path / "a")
+    assert len(Trace.from_parquet(tmp_path / "a")) == 1
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"need pyarrow: pip install 'halk\[io\]'"):
+        Trace({"step": [1]}).to_parquet(tmp_path / "a")
+
+
+def test_trace_by_name() -> None:
+    trace = Trace({"step": [1, 2], "loss": [0.5, 0.25]})
+    assert len(trace) == 2
+    assert trace.columns == ("step", "loss")
+    assert trace.summary() == {"step": 2}
+    with pytest.raises(KeyError, match="column must be one of step, loss, got 'lost'"):
+        trace["lost"]
+    with pytest.raises(ValueError, match="loss must have one entry per row"):
+        Trace({"step": [1, 2], "loss": [0.5]})
+    assert Trace({}).summary() == {}
+
+
+def test_summary_is_the_last_row() -> None:
+    trace = progressive(model(), *stream(), every=30)
+    summary = trace.summary()
+    assert summary["running_loss"] == trace["running_loss"][-1]
+    assert summary["step"] == 60
+    assert all(type(value) in (int, float) for value in summary.values())
