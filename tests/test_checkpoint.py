@@ -25,6 +25,7 @@ from halk import bandwidth as adaptations
 from halk.arena import dictionary_of
 from halk.checkpoint import arguments
 from halk.component import subclasses
+from halk.step import SPREAD
 
 Array = NDArray[Any]
 
@@ -509,6 +510,10 @@ def change(key: str, value: Any) -> Callable[[Any], None]:
     return apply
 
 
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else {"family": [[]]}
+
+
 KERNEL, NETWORK = "arguments.kernel", "arguments.network.parameters"
 HEADERS: dict[str, tuple[Callable[[Any], None], str]] = {
     "other format": (change("format", "other"), "not a halk checkpoint"),
@@ -525,6 +530,9 @@ HEADERS: dict[str, tuple[Callable[[Any], None], str]] = {
     "features": (change("n_features", 2), r"atoms must have shape \(\d+, 2\)"),
     "no features": (change("n_features", None), "n_steps must be 0"),
     "zero features": (change("n_features", 0), "n_features must be at least 1"),
+    "huge features": (change("n_features", 2**50), "not consistent|more memory"),
+    "no number": (change("arguments.step_size", float("nan")), "must be finite"),
+    "deep": (change("arguments.step_size", nested(300)), "not consistent"),
     "step size": (change("arguments.step_size", -1), "step_size must be positive"),
     "coupling": (change("arguments.coupling", "x"), "coupling must be one of"),
     "loss for kernel": (
@@ -590,7 +598,7 @@ STATES: dict[str, tuple[Callable[[dict[str, Array]], Any], str]] = {
     "gram": (at("gram", 2, np.inf), r"gram must be finite, got inf at \(2,\)"),
     "multipliers": (at("multipliers", 0, -1.0), "multipliers must not be negative"),
     "scale": (at("scale", 0, 0.0), "scale must be positive"),
-    "spread": (at("target", (0, 4), 0.0), "spread must be positive"),
+    "spread": (at("target", (0, SPREAD), 0.0), "spread must be positive"),
     "asked": (at("asked", 0, -1), "asked must not be negative"),
     "missing": (lambda m: m.pop("state.gram"), "members are missing: state.gram"),
     "extra": (lambda m: m.update(more=np.zeros(2)), "unknown members more"),
@@ -637,6 +645,15 @@ def test_arrays_larger_than_their_bytes(tmp_path: Path, saved: Path) -> None:
                 data = start.getvalue() + data[-24:]
             new.writestr(info.filename, data)
     with pytest.raises(CheckpointError, match="damaged"):
+        HALK.load(path)
+
+
+def test_members_that_are_there_twice(tmp_path: Path, saved: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(saved.read_bytes())
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(match="Duplicate"):
+        archive.writestr("state.scale.npy", b"")
+    with pytest.raises(CheckpointError, match="a member is there twice"):
         HALK.load(path)
 
 

@@ -242,14 +242,14 @@ def test_divergence_keeps_the_trace() -> None:
     wild = model(step="plain", step_size=100.0)
     with pytest.raises(DivergenceError) as caught:
         progressive(wild, X, Y, every=2)
-    trace = caught.value.trace  # type: ignore[attr-defined]
+    trace = caught.value.trace
     assert 0 < len(trace) < 200
     assert len(trace) == wild.n_steps // 2
     assert np.isfinite(trace["loss"]).all()
     with pytest.raises(DivergenceError) as caught:
         progressive(model(step="plain", step_size=100.0), X, Y, every=400)
-    assert len(caught.value.trace) == 0  # type: ignore[attr-defined]
-    assert set(caught.value.trace.columns) == set(COLUMNS)  # type: ignore[attr-defined]
+    assert len(caught.value.trace) == 0
+    assert set(caught.value.trace.columns) == set(COLUMNS)
 
 
 # --- bad input ------------------------------------------------------------------------

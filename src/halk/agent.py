@@ -24,6 +24,8 @@ from halk.step import (
     Pace,
     Rules,
     Settings,
+    adopt,
+    dual_pace,
     fresh_targets,
     observe,
     update_function,
@@ -144,6 +146,7 @@ class Agent:
             real("value", query.value)
             nonnegative("multiplier", query.multiplier)
             self._queries[neighbour] = query._replace(x=x.copy())
+        adopt(self.target, query.value, query.spread, self.settings)
         return Answer(self._value(x), float(self.adaptation[0]))
 
     def update(self, answers: Mapping[int, Answer] | None = None) -> None:
@@ -162,8 +165,9 @@ class Agent:
                 self._workspace, self.adaptation, self.scale, x, slope,
                 self._around(answers),
             )  # fmt: skip
+            eta = dual_pace(self.target, self.pace.dual_step_size, self.settings)
             update_multipliers(
-                self.rules, self.settings, self.pace.dual_step_size, own,
+                self.rules, self.settings, eta, own,
                 self._inbox.answer, spread, self.tolerance, self.multipliers,
             )  # fmt: skip
         self.order = m

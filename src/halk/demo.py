@@ -61,8 +61,8 @@ def main() -> int:
     print("done.\n")
     counts = np.isfinite(stream()[1]).sum(axis=0)
     print("sensor  readings  atoms   error alone   error together")
-    rows = zip(_NAMES, counts, together.model_order, errors(alone), errors(together))
-    for name, count, order, before, after in rows:
+    columns = (_NAMES, counts, together.model_order, errors(alone), errors(together))
+    for name, count, order, before, after in zip(*columns, strict=True):
         print(f"{name:>6}  {count:8d}  {order:5d}   {before:11.3f}   {after:14.3f}")
     print("\nprice of each tolerance (multiplier): who disagrees with whom")
     for (i, j), mu in zip(network.edges, together.multipliers, strict=True):

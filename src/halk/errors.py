@@ -10,6 +10,8 @@
 Wrong arguments raise the built-in ``ValueError`` and ``TypeError``.
 """
 
+from typing import Any
+
 __all__ = ["CheckpointError", "DivergenceError", "HalkError", "LawError"]
 
 
@@ -22,6 +24,9 @@ class DivergenceError(HalkError, ArithmeticError):
 
     n_steps: int = 0
     """Steps of the call that were made before."""
+
+    trace: Any = None
+    """What was recorded before, if a trace was being made."""
 
 
 class CheckpointError(HalkError, ValueError):

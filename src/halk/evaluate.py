@@ -107,7 +107,7 @@ def progressive(
             if progress is not None:
                 progress(row)
     except DivergenceError as error:
-        error.trace = rows.trace(model)  # type: ignore[attr-defined]
+        error.trace = rows.trace(model)
         raise
     return rows.trace(model)
 

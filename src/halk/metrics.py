@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._validation import Indices, Matrix, Vector, array, without_nan
+from halk._validation import array, without_nan
 from halk.learners.base import Learner
 
 Row = dict[str, float]
@@ -17,10 +17,10 @@ DOUBLE = 8
 def bytes_an_edge(model: Learner, n_features: int) -> int:
     """Return the bytes of one query and its answer; headers do not count.
 
-    A query holds the point, and under the exact coupling also the asking agent's
-    prediction and multiplier, and its spread if targets are scaled to it. An answer
-    holds the neighbour's prediction, and the log scale of its bandwidth if bandwidths
-    adapt.
+    A query holds the point; under the exact coupling the asking agent's multiplier;
+    under it, or where targets are standardised, the asking agent's prediction; and its
+    spread if targets are scaled to it. An answer holds the neighbour's prediction, and
+    the log scale of its bandwidth if bandwidths adapt.
 
     Examples
     --------
@@ -31,8 +31,9 @@ def bytes_an_edge(model: Learner, n_features: int) -> int:
     16
     """
     query, answer = n_features, 1
-    if getattr(model, "coupling", "exact") == "exact":
-        query += 2 + (getattr(model, "standardize", False) is True)
+    standardize = getattr(model, "standardize", False)
+    is_exact = getattr(model, "coupling", "exact") == "exact"
+    query += is_exact + (is_exact or standardize is not False) + (standardize is True)
     if hasattr(getattr(model, "bandwidth", None), "sharing"):  # not so Fixed, None
         answer += 1
     return DOUBLE * (query + answer)
@@ -89,14 +90,10 @@ def error_at(model: Learner, test: Any, n_features: int) -> Callable[[], float]:
     index = np.array([model.network.index(agent) for agent in agents], np.int64)
     X = without_nan("test X", array("test X", X, (len(index), n_features)))
     Y = without_nan("test Y", array("test Y", Y, (len(index),)))
-    groups = [(i, np.nonzero(index == i)[0]) for i in np.unique(index).tolist()]
-    return lambda: _error(model, groups, X, Y)
+    names = index.tolist()
 
+    def error() -> float:
+        miss = model.predict_readings(names, X) - Y
+        return float(np.sqrt((miss**2).mean()))
 
-def _error(
-    model: Learner, groups: list[tuple[int, Indices]], X: Matrix, Y: Vector
-) -> float:
-    squares = sum(
-        float(((model.predict(i, X[rows]) - Y[rows]) ** 2).sum()) for i, rows in groups
-    )
-    return float(np.sqrt(squares / len(Y)))
+    return error

@@ -292,6 +292,7 @@ class HALK:
         self.multipliers = np.zeros(E)
         self.count, self.mean, self.deviations = np.zeros(V), np.zeros(V), np.zeros(V)
         self.offset, self.scale = np.zeros(V), np.ones(V)
+        self.adopted = np.zeros(V, dtype=bool)
 
     def predict(self, i: int, X: ArrayLike) -> Array:
         """Return ``F_i = offset_i + scale_i f_i`` at points X (n, p)."""
@@ -332,8 +333,18 @@ class HALK:
         for i in asking:
             own[i] = self._f(i, x[[i]])[0]
             for j in self.neighbours[i]:
+                self._adopt(j, i, own[i])
                 answers[self.edge[i, j]] = self.predict(j, x[[i]])[0]
         return Exchange(asking, x, (y - self.offset) / self.scale, own, answers)
+
+    def _adopt(self, j: int, i: int, own: float) -> None:
+        """Give agent j, which has read nothing, the unit of the first that asks it."""
+        if self.count[j] == 0 and not self.adopted[j]:
+            self.adopted[j] = True
+            if self.standardize is not False:
+                self.offset[j] = self.offset[i] + self.scale[i] * own
+            if self.standardize is True:
+                self.scale[j] = self.scale[i]
 
     def _update_statistics(self, i: int, y: float) -> None:
         """Count y in (Welford); where the scale moves, ``scale_i f_i`` stays."""
@@ -391,7 +402,8 @@ class HALK:
     def _multiplier(self, e: int, seen: Exchange) -> float:
         """S6: ``[mu_ij (1 - delta eta^2) + eta (h - gamma_ij + nu)]_+`` if i asked."""
         i, mu = self.edges[e][0], float(self.multipliers[e])
-        if i not in seen.asking:
+        unit_known = self.standardize is not True or self.count[i] >= 10
+        if i not in seen.asking or not unit_known:
             return mu
         eta = float(self.dual_step_size[i])
         h = self.proximity.value(*self._arguments(e, seen))

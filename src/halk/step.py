@@ -65,13 +65,16 @@ class Inbox(NamedTuple):
     answer: Vector  # (degree,) F_j(x_i)
 
 
-COUNT, MEAN, SQUARES, OFFSET, SPREAD = range(5)
+COUNT, MEAN, SQUARES, OFFSET, SPREAD, ADOPTED = range(6)
 """Columns of an agent's running statistics of its target."""
+
+WARM_UP = 10
+"""Readings before a spread is known well enough to price a tolerance in it."""
 
 
 def fresh_targets(n_agents: int) -> Matrix:
     """Return the statistics of agents that have seen nothing: offset 0, spread 1."""
-    targets = np.zeros((n_agents, SPREAD + 1))
+    targets = np.zeros((n_agents, ADOPTED + 1))
     targets[:, SPREAD] = 1.0
     return targets
 
@@ -92,8 +95,31 @@ def observe(target: Vector, y: float, settings: Settings) -> float:
         target[OFFSET] = target[MEAN]
     if settings.removes_spread:
         spread = (target[SQUARES] / target[COUNT]) ** 0.5
-        target[SPREAD] = spread if spread > 0.0 else 1.0
+        if spread > 0.0:
+            target[SPREAD] = spread
     return float(old / target[SPREAD])
+
+
+@compiled
+def adopt(target: Vector, value: float, spread: float, settings: Settings) -> None:
+    """Let an agent that has read nothing take over offset and spread from who asks.
+
+    It would predict zero otherwise, far from everybody, and be made to pay for it.
+    Happens once; mutates ``target``.
+    """
+    if target[COUNT] == 0.0 and target[ADOPTED] == 0.0:
+        target[ADOPTED] = 1.0
+        if settings.removes_offset:
+            target[OFFSET] = value
+        if settings.removes_spread:
+            target[SPREAD] = spread
+
+
+@compiled
+def dual_pace(target: Vector, eta: float, settings: Settings) -> float:
+    """Return the dual step size; zero while the agent's unit is not yet known."""
+    is_early = settings.removes_spread and target[COUNT] < WARM_UP
+    return 0.0 if is_early else eta
 
 
 @compiled

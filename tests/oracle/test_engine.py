@@ -94,7 +94,7 @@ settings_of_learners = st.fixed_dictionaries(
         "step": st.sampled_from(["normalized", "plain"]),
         "step_size": st.sampled_from([0.05, 0.3]),
         "dual_step_size": st.sampled_from([None, 0.02]),
-        # odd numbers: a step of 0.05 times a slope of 0.4 may not meet the budget exactly
+        # odd numbers: a step of 0.05 times a slope of 0.4 would meet 0.02 exactly
         "epsilon": st.sampled_from([0.0, 1e-3, 0.0213, 0.117]),
         "regularization": st.sampled_from([0.0, 1e-2]),
         "dual_regularization": st.sampled_from([0.0, 1e-1]),

@@ -9,6 +9,7 @@ from halk.arena import Arena, arena, dictionary_of
 from halk.checkpoint.archive import Members, refuse
 from halk.kernels import Kernel, rescaled
 from halk.simulator import State
+from halk.step import SPREAD
 
 _PREFIX = "state."
 _DICTIONARY = ("atoms", "weights", "gram", "inverse")
@@ -114,7 +115,7 @@ def _check_values(found: Members) -> None:
     for name in ("order", "asked", "multipliers"):
         _check(name, "not be negative", found[name], found[name] >= 0)
     _check("scale", "be positive", found["scale"], found["scale"] > 0)
-    spread = found["target"][:, -1]
+    spread = found["target"][:, SPREAD]
     _check("spread", "be positive", spread, spread > 0)
 
 

@@ -32,6 +32,8 @@ class Functions(Sequence[Expansion]):
         """Return the function of one agent, by index or name, or of a slice."""
         if isinstance(agent, slice):
             return [self[i] for i in range(*agent.indices(len(self)))]
+        if isinstance(agent, int) and agent >= len(self):
+            raise IndexError(f"agent must be below {len(self)}, got {agent}")
         return self._learner.function(agent)
 
 
@@ -158,6 +160,18 @@ class Learner:
         i = self.network.index(agent)
         X = without_nan("X", array("X", X, (None, self.n_features)))
         return self._values(np.full(len(X), i), X)
+
+    def predict_readings(self, agents: Any, X: Any) -> Vector:
+        """Return predictions of many agents, agent ``agents[r]`` at point ``X[r]``.
+
+        Parameters
+        ----------
+        agents : sequence of int or str, length n
+        X : array (n, n_features)
+        """
+        index = np.array([self.network.index(agent) for agent in agents], np.int64)
+        X = without_nan("X", array("X", X, (len(index), self.n_features)))
+        return self._values(index, X)
 
     def _values(self, agents: Indices, X: Matrix) -> Vector:
         if self._simulator is None:

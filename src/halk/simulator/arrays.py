@@ -21,7 +21,7 @@ class State(NamedTuple):
     arena: Arena
     multipliers: Vector  # (E,)
     scale: Vector  # (V,)      of the bandwidth
-    target: Matrix  # (V, 5)   running statistics of the targets
+    target: Matrix  # (V, 6)   running statistics of the targets
     adaptation: Matrix  # (V, 4)
     violation: Vector  # (E,)  sum of h - gamma over the steps that asked
     asked: Indices  # (E,)     number of those steps

@@ -26,6 +26,8 @@ from halk.step import (
     Pace,
     Rules,
     Settings,
+    adopt,
+    dual_pace,
     observe,
     update_function,
     update_multipliers,
@@ -80,8 +82,8 @@ def _listen(
 
 @compiled
 def _answer(
-    rules: Rules, links: Links, state: State, readings: Readings, t: int,
-    talk: Exchange,
+    rules: Rules, settings: Settings, links: Links, state: State,
+    readings: Readings, t: int, talk: Exchange,
 ) -> bool:  # fmt: skip
     """Let every neighbour answer the queries of step ``t``; False on divergence."""
     for r in range(readings.start[t], readings.start[t + 1]):
@@ -89,6 +91,7 @@ def _answer(
         total = 0.0
         for e in range(links.start[i], links.start[i + 1]):
             j = links.neighbour[e]
+            adopt(state.target[j], talk.own[i], state.target[i, SPREAD], settings)
             answer = value_of(rules, state, j, readings.x[r])
             if not abs(answer) <= LARGEST:
                 return False
@@ -195,6 +198,7 @@ def _settle(
         i = readings.agent[r]
         first, last = links.start[i], links.start[i + 1]
         spread = state.target[i, SPREAD]
+        eta = dual_pace(state.target[i], paces[i, 1], settings)
         for e in range(first, last):
             h = proximity_value(
                 rules.proximity, talk.own[i] / spread, talk.answer[e] / spread
@@ -202,7 +206,7 @@ def _settle(
             state.violation[e] += h - links.tolerance[e]
             state.asked[e] += 1
         total += update_multipliers(
-            rules, settings, paces[i, 1], talk.own[i], talk.answer[first:last],
+            rules, settings, eta, talk.own[i], talk.answer[first:last],
             spread, links.tolerance[first:last], state.multipliers[first:last],
         )  # fmt: skip
         asked += last - first
@@ -228,7 +232,7 @@ def run(
         if cursor[1] == 0:
             if not (
                 _listen(rules, settings, state, readings, t, talk, record)
-                and _answer(rules, links, state, readings, t, talk)
+                and _answer(rules, settings, links, state, readings, t, talk)
             ):
                 return DIVERGED
             cursor[3] = _collect_touched(settings, links, readings, t, talk)

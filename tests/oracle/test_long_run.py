@@ -1,0 +1,92 @@
+"""Long ill-conditioned streams: the budget is kept, in extended precision."""
+
+import resource
+
+import mpmath
+import numpy as np
+import pytest
+
+from halk import HALK, Network, kernels
+from halk.step import LARGEST
+
+ETA, LAMBDA = 0.5, 1e-4
+
+
+def distance(kernel_width, first, second):
+    """Return the RKHS distance of two Gaussian expansions, in 60 digits."""
+    with mpmath.workdps(60):
+        points = [mpmath.mpf(float(x)) for x in (*first[0], *second[0])]
+        weights = [mpmath.mpf(float(w)) for w in first[1]]
+        weights += [-mpmath.mpf(float(w)) for w in second[1]]
+        width = mpmath.mpf(kernel_width)
+        total = mpmath.mpf(0)
+        for x, a in zip(points, weights, strict=True):
+            for y, b in zip(points, weights, strict=True):
+                total += a * b * mpmath.exp(-(((x - y) / width) ** 2) / 2)
+        return float(mpmath.sqrt(max(total, mpmath.mpf(0))))
+
+
+def unprojected(model, x, y):
+    """Return f~ of S5 for an agent alone with squared loss and normalised step (S9)."""
+    f = model.functions[0]
+    eta = ETA / (1 + ETA)
+    value = float(f([[x]])[0])
+    atoms = np.append(f.atoms[:, 0], x)
+    weights = np.append((1 - eta * LAMBDA) * f.weights, -eta * (value - y))
+    return atoms, weights
+
+
+def ill_conditioned(rng, n):
+    """Return points far closer than the bandwidth, some repeated, some nearly so."""
+    x = rng.uniform(size=n)
+    repeated = rng.uniform(size=n) < 0.2
+    x[repeated] = rng.choice(np.linspace(0, 1, 7), size=repeated.sum())
+    nearly = rng.uniform(size=n) < 0.1
+    x[nearly] = 0.5 + 1e-9 * rng.normal(size=nearly.sum())
+    y = np.sin(9 * x) + rng.normal(size=n)
+    y[rng.uniform(size=n) < 1e-4] = 1e4
+    return x, y
+
+
+def run(n_steps, width, epsilon, n_checks, seed=0):
+    rng = np.random.default_rng(seed)
+    model = HALK(
+        Network(1),
+        kernels.Gaussian(width),
+        step_size=ETA,
+        regularization=LAMBDA,
+        epsilon=epsilon,
+    )
+    model.learn_one([[0.5]], [1.0])
+    sizes, memory = [], []
+    for _ in range(n_checks):
+        x, y = ill_conditioned(rng, n_steps // n_checks)
+        model.learn_many(x[:-1, None, None], y[:-1, None])
+        wanted = unprojected(model, x[-1], y[-1])
+        model.learn_one([[x[-1]]], [y[-1]])
+        f = model.functions[0]
+        assert np.isfinite(f.weights).all()
+        assert np.abs(f.weights).max() < LARGEST
+        rounding = 3e-8 * np.abs(wanted[1]).sum()  # root of the machine epsilon
+        assert distance(width, (f.atoms[:, 0], f.weights), wanted) <= (
+            epsilon * (1 + 1e-6) + rounding
+        )
+        sizes.append(f.order)
+        memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return sizes, memory
+
+
+@pytest.mark.parametrize(
+    ("width", "epsilon"), [(1.0, 1e-3), (0.3, 1e-2), (10.0, 1e-4), (0.05, 1e-6)]
+)
+def test_budget_is_kept(width, epsilon):
+    sizes, _ = run(10_000, width, epsilon, 20)
+    assert max(sizes) < 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "epsilon"), [(1.0, 1e-3), (0.2, 1e-2)])
+def test_budget_is_kept_for_a_million_steps(width, epsilon):
+    sizes, memory = run(1_000_000, width, epsilon, 100)
+    assert max(sizes) < 100
+    assert memory[-1] - memory[10] < 20_000  # KiB: flat after the first tenth
