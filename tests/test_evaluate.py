@@ -174,7 +174,7 @@ SIZES: dict[str, tuple[dict[str, Any], int]] = {
     "adaptive": ({"bandwidth": adaptations.LeaveOneOut()}, 8 * (2 + 2) + 16),
     "fixed": ({"bandwidth": adaptations.Fixed()}, 8 * (2 + 2) + 8),
     "paper": ({"coupling": "paper"}, 8 * 2 + 8),
-    "paper, spread": ({"coupling": "paper", "standardize": True}, 8 * 2 + 8),
+    "paper, spread": ({"coupling": "paper", "standardize": True}, 8 * 4 + 8),
     "paper, adaptive": (
         {"coupling": "paper", "bandwidth": adaptations.LossFollowing()},
         8 * 2 + 16,

@@ -1,10 +1,19 @@
 """halk: sensors that learn together without a server."""
 
-from halk import bandwidth, kernels, losses, proximity, reference, theory
+from halk import (
+    bandwidth,
+    evaluate,
+    kernels,
+    losses,
+    proximity,
+    reference,
+    theory,
+)
 from halk._version import __version__
 from halk.errors import CheckpointError, DivergenceError, HalkError, LawError
 from halk.learners import HALK
 from halk.network import Network
+from halk.trace import Trace
 
 __all__ = [
     "HALK",
@@ -13,8 +22,10 @@ __all__ = [
     "HalkError",
     "LawError",
     "Network",
+    "Trace",
     "__version__",
     "bandwidth",
+    "evaluate",
     "kernels",
     "losses",
     "proximity",

@@ -38,7 +38,7 @@ def errors(model: HALK) -> Vector:
     """Return every agent's root mean square error against the true field."""
     grid = np.linspace(0.0, 1.0, 101)
     miss = [model.predict(i, grid[:, None]) - field(i, grid) for i in range(5)]
-    return np.sqrt(np.mean(np.square(miss), axis=1))
+    return np.asarray(np.sqrt(np.mean(np.square(miss), axis=1)))
 
 
 def learn(network: Network) -> tuple[HALK, float]:

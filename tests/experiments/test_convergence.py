@@ -106,11 +106,13 @@ def test_a_missing_solver_is_named(monkeypatch):
         convergence.optimum(convergence.problem())
 
 
+# With lambda = 1e-3 slow modes are still on their way at T = 1e6 (see the module).
 @pytest.mark.slow
-def test_the_theorem_holds_with_the_exact_coupling():
-    table = convergence.measure()
+@pytest.mark.parametrize(("regularization", "limit"), [(1e-2, -0.4), (1e-3, -0.37)])
+def test_the_theorem_holds_with_the_exact_coupling(regularization, limit):
+    table = convergence.measure(regularization=regularization)
     slope = table.slope("exact_gap")
     assert slope is not None
-    assert slope <= -0.4
+    assert slope <= limit
     assert table.rows[-1].tightened_violation <= 0
     assert table.rows[-1].paper_gap > 2 * table.rows[-1].exact_gap

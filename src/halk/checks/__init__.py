@@ -1,0 +1,32 @@
+"""The laws as functions: run a kernel, loss, learner, ... of your own through them.
+
+Each check returns None, or raises :class:`halk.errors.LawError` with the law that was
+broken, by whom, and a counterexample. What halk ships passes all of them.
+
+Examples
+--------
+>>> from math import cos
+>>> from halk.kernels import Custom
+>>> def seasonal(x, y):
+...     return 1.0 + cos(x[0] - y[0])
+>>> check_kernel(Custom(seasonal))
+"""
+
+from halk.checks.adaptation import check_adaptation
+from halk.checks.compressor import check_compressor
+from halk.checks.executor import check_executor, run_agents
+from halk.checks.formulas import check_loss, check_proximity
+from halk.checks.kernel import check_kernel
+from halk.checks.learner import LEARNER_LAWS, check_learner
+
+__all__ = [
+    "LEARNER_LAWS",
+    "check_adaptation",
+    "check_compressor",
+    "check_executor",
+    "check_kernel",
+    "check_learner",
+    "check_loss",
+    "check_proximity",
+    "run_agents",
+]

@@ -1,0 +1,300 @@
+"""Learners, executors and adaptations through their laws."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halk import HALK, Network, bandwidth, checks, kernels, losses, proximity
+from halk.agent import Agent
+from halk.bandwidth import Adaptation, Fixed, LeaveOneOut, adapt
+from halk.component import subclasses
+from halk.errors import LawError
+
+NARROW = partial(HALK, kernel=kernels.Gaussian(0.3))
+ROUGH = partial(
+    HALK,
+    kernel=kernels.Matern32(0.3),
+    loss=losses.Huber(0.5),
+    proximity=proximity.Absolute(),
+)
+FACTORIES: dict[str, Any] = {
+    "default": HALK,
+    "paper": partial(NARROW, coupling="paper", step="plain"),
+    "standardized": partial(NARROW, standardize=True),
+    "leave-one-out": partial(
+        NARROW, bandwidth=LeaveOneOut(rate=0.5, warm_up=5, threshold=0.01)
+    ),
+    "parsimony": partial(NARROW, parsimony=2.0, step_size=0.3),
+    "slow prices, bounded": partial(NARROW, dual_step_size=0.01, norm_bound=0.5),
+    "rough": ROUGH,
+}
+every_law = pytest.mark.parametrize("name", checks.LEARNER_LAWS)
+
+
+def check_one(factory: Any, name: str, **options: Any) -> None:
+    others = set(checks.LEARNER_LAWS) - {name}
+    checks.check_learner(factory, skip=others, **options)
+
+
+@every_law
+@pytest.mark.parametrize("learner", FACTORIES)
+def test_laws(learner: str, name: str) -> None:
+    check_one(FACTORIES[learner], name)
+
+
+@every_law
+def test_laws_of_one_agent(name: str) -> None:
+    check_one(NARROW, name, network=Network(1))
+
+
+@every_law
+def test_laws_with_two_features(name: str) -> None:
+    network = Network.star(4, tolerance=0.1)
+    check_one(NARROW, name, network=network, n_features=2, seed=1)
+
+
+def test_all_laws_at_once() -> None:
+    checks.check_learner(NARROW)
+
+
+def test_functions_can_be_looked_at() -> None:
+    learner = NARROW(Network.path(3))
+    learner.learn_one([[0.0], [0.5], [1.0]], [1.0, 2.0, np.nan])
+    assert [f.order for f in learner.functions] == learner.model_order.tolist()
+    assert len(learner.functions) == 3
+    with pytest.raises(IndexError):
+        learner.functions[3]
+
+
+def test_unknown_law_cannot_be_skipped() -> None:
+    with pytest.raises(ValueError, match=r"skip must hold names out of .*, got 'luck'"):
+        checks.check_learner(HALK, skip=["luck"])
+
+
+# Broken learners ----------------------------------------------------------------------
+
+
+class _Greedy(HALK):
+    """Writes into its inputs."""
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        super().learn_one(x, y)
+        x *= 0.5
+
+
+class _Clinging(HALK):
+    """Learns with one step of delay, from views of what it was given."""
+
+    last: Any = None
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        if self.last is not None:
+            super().learn_one(*self.last)
+        self.last = x, y
+
+
+class _Hasty(HALK):
+    """Leaves out the last of many steps."""
+
+    def learn_many(self, X: Any, Y: Any) -> None:
+        super().learn_many(X[:-1], Y[:-1])
+
+
+class _Miscounting(HALK):
+    def learn_one(self, x: Any, y: Any) -> None:
+        super().learn_one(x, y)
+        self.n_steps += 1
+
+
+class _Shy(HALK):
+    """Has no predictions before it has learned."""
+
+    def predict_one(self, x: Any) -> Any:
+        return super().predict_one(x) + (np.nan if self.n_steps == 0 else 0.0)
+
+
+class _Partial(HALK):
+    """Has a favourite: the first agent's predictions count double."""
+
+    def predict(self, agent: Any, X: Any) -> Any:
+        return super().predict(agent, X) * (2.0 if agent == 0 else 1.0)
+
+
+class _Gossiping(HALK):
+    """Adds a common offset from everybody's readings."""
+
+    heard = 0.0
+
+    def learn_many(self, X: Any, Y: Any) -> None:
+        super().learn_many(X, Y)
+        self.heard += float(np.nansum(Y))
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        super().learn_one(x, y)
+        self.heard += float(np.nansum(y))
+
+    def predict(self, agent: Any, X: Any) -> Any:
+        return super().predict(agent, X) + self.heard
+
+
+class _Selfish(HALK):
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class _Forgetful(HALK):
+    def __reduce__(self) -> Any:
+        return type(self), (self.network,)
+
+
+class _Generous(HALK):
+    @property
+    def multipliers(self) -> Any:
+        return super().multipliers - 1e-9
+
+
+class _Busy(HALK):
+    """Does something in steps without readings."""
+
+    idle = 0.0
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        super().learn_one(x, y)
+        self.idle += bool(np.isnan(y).all())
+
+    def predict(self, agent: Any, X: Any) -> Any:
+        return super().predict(agent, X) + self.idle
+
+
+class _Lenient(HALK):
+    """Takes what comes, of any shape."""
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        V = self.network.n_agents
+        super().learn_one(np.reshape(x, (-1, 1))[:V], y[:V])
+
+
+@pytest.mark.parametrize(
+    ("learner", "name"),
+    [
+        (_Shy, "predicts at any time"),
+        (_Greedy, "leaves inputs alone"),
+        (_Clinging, "keeps no views"),
+        (_Hasty, "learns many as one by one"),
+        (_Miscounting, "learns many as one by one"),
+        (_Partial, "ignores labels"),
+        (_Partial, "learns alone without edges"),
+        (_Gossiping, "learns alone without edges"),
+        (_Gossiping, "touches only who is concerned"),
+        (_Selfish, "copies are independent"),
+        (_Forgetful, "pickles"),
+        (_Generous, "multipliers are prices"),
+        (_Busy, "skips empty steps"),
+        (_Lenient, "refuses wrong shapes"),
+    ],
+)
+def test_checks_find_broken_learners(learner: Any, name: str) -> None:
+    factory = partial(learner, kernel=kernels.Gaussian(0.3))
+    with pytest.raises(LawError, match=f"breaks a law, {name}: ") as caught:
+        check_one(factory, name)
+    assert "HALK(" in str(caught.value)
+    assert "raised" not in str(caught.value)
+
+
+# Executors ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", FACTORIES)
+def test_agents_do_as_simulated(learner: str) -> None:
+    checks.check_executor(FACTORIES[learner])
+
+
+def test_one_agent_does_as_simulated() -> None:
+    checks.check_executor(NARROW, network=Network(1), n_features=2)
+
+
+def _lossy(agents: Sequence[Agent], X: Any, Y: Any) -> Sequence[Agent]:
+    """Lose all messages."""
+    for x, y in zip(X, Y, strict=True):
+        for i, agent in enumerate(agents):
+            if not np.isnan(y[i]):
+                agent.ask(x[i], y[i])
+            agent.update()
+    return agents
+
+
+def _impatient(agents: Sequence[Agent], X: Any, Y: Any) -> Sequence[Agent]:
+    """Let agents update one after the other, the later ones with newer answers."""
+    for x, y in zip(X, Y, strict=True):
+        for i, agent in enumerate(agents):
+            if not np.isnan(y[i]):
+                queries = agent.ask(x[i], y[i]).items()
+                agent.update({j: agents[j].answer(i, query) for j, query in queries})
+        for i in np.flatnonzero(np.isnan(y)):
+            agents[i].update()
+    return agents
+
+
+@pytest.mark.parametrize("execute", [_lossy, _impatient])
+def test_checks_find_broken_executors(execute: Any) -> None:
+    with pytest.raises(LawError, match="agents do as simulated: agent 0 alone"):
+        checks.check_executor(NARROW, execute)
+
+
+# Adaptations --------------------------------------------------------------------------
+
+ADAPTATIONS = [rule for cls in subclasses(Adaptation) for rule in cls.examples()]
+
+
+@pytest.mark.parametrize("rule", ADAPTATIONS, ids=lambda rule: type(rule).__name__)
+def test_laws_of_adaptations(rule: Adaptation) -> None:
+    checks.check_adaptation(rule)
+
+
+class _Runaway(Fixed):
+    pass
+
+
+class _Careless(Fixed):
+    pass
+
+
+@adapt.register
+def _(
+    rule: _Runaway, base: Any, D: Any, m: Any, ws: Any, state: Any, scale: Any,
+    x: Any, slope: Any, around: Any,
+) -> Any:  # fmt: skip
+    return scale * 1e300, m
+
+
+@adapt.register
+def _(
+    rule: _Careless, base: Any, D: Any, m: Any, ws: Any, state: Any, scale: Any,
+    x: Any, slope: Any, around: Any,
+) -> Any:  # fmt: skip
+    return scale * 1.5, m
+
+
+@pytest.mark.parametrize(
+    ("rule", "broken"),
+    [
+        (_Runaway(), "finite scale|the function stays at its atoms"),
+        (_Careless(), "the function stays at its atoms: step"),
+    ],
+    ids=repr,
+)
+def test_checks_find_broken_adaptations(rule: Adaptation, broken: str) -> None:
+    with pytest.raises(LawError, match=broken):
+        checks.check_adaptation(rule)
+
+
+def test_bandwidths_are_seen_from_outside() -> None:
+    learner = FACTORIES["leave-one-out"](Network(1))
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 1, 1))
+    learner.learn_many(X, np.sin(6.0 * X[..., 0]))
+    assert learner.bandwidths[0] != 0.3
+    assert isinstance(learner.bandwidth, bandwidth.LeaveOneOut)

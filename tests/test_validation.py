@@ -1,0 +1,444 @@
+"""Wrong arguments: each with the message that says what would be right."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halk import HALK, Network, bandwidth, kernels, losses, proximity
+from halk.compression import compressed
+from halk.expansion import Expansion
+
+NAN, INF = np.nan, np.inf
+X, Y = [[0.0], [0.5], [1.0]], [0.0, 1.0, 2.0]
+
+
+def path(**arguments: Any) -> HALK:
+    return HALK(Network.path(3), **arguments)
+
+
+def learned(**arguments: Any) -> HALK:
+    learner = path(**arguments)
+    learner.learn_one(X, Y)
+    return learner
+
+
+def refused(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        call()
+
+
+# Arrays -------------------------------------------------------------------------------
+
+SHAPES: list[tuple[Callable[[HALK], Any], str]] = [
+    (lambda m: m.learn_one([0.0, 0.5, 1.0], Y), "x must have shape (3, 1), got (3,)"),
+    (lambda m: m.learn_one(X[:2], Y), "x must have shape (3, 1), got (2, 1)"),
+    (lambda m: m.learn_one(np.ones((3, 2)), Y), "x must have shape (3, 1), got (3, 2)"),
+    (lambda m: m.learn_one(X, Y[:2]), "y must have shape (3), got (2,)"),
+    (lambda m: m.learn_one(X, [Y]), "y must have shape (3), got (1, 3)"),
+    (lambda m: m.learn_many(X, [Y]), "X must have shape (any, 3, 1), got (3, 1)"),
+    (lambda m: m.learn_many([X], [Y, Y]), "Y must have shape (1, 3), got (2, 3)"),
+    (lambda m: m.predict_one([[0.0]]), "x must have shape (3, 1), got (1, 1)"),
+    (lambda m: m.predict(0, [0.0]), "X must have shape (any, 1), got (1,)"),
+    (
+        lambda m: m.learn_readings([0, 1], [[0.0]], [1.0]),
+        "X must have shape (2, 1), got (1, 1)",
+    ),
+    (
+        lambda m: m.learn_readings([0], [[0.0]], [1.0, 2.0]),
+        "Y must have shape (1), got (2,)",
+    ),
+    (
+        lambda m: m.learn_one([[0.0], [1.0, 2.0], [3.0]], Y),
+        "x must be a rectangular array of numbers",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), SHAPES, ids=lambda it: str(it)[:50])
+def test_shapes(call: Callable[[HALK], Any], message: str) -> None:
+    refused(lambda: call(learned()), ValueError, message)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(1j, "complex128"), (None, "object"), ("1.0", "<U3"), (b"1", "|S1")],
+)
+def test_dtypes(value: Any, dtype: str) -> None:
+    message = f"must hold real numbers, got dtype {dtype}"
+    x, y = [[value]] * 3, [value] * 3
+    refused(lambda: path().learn_one(x, Y), TypeError, f"x {message}")
+    refused(lambda: path().learn_one(X, y), TypeError, f"y {message}")
+    refused(lambda: path().learn_many([x], [Y]), TypeError, f"X {message}")
+    refused(lambda: path().predict_one(x), TypeError, f"x {message}")
+
+
+def test_numbers_of_other_kinds_are_taken() -> None:
+    learner = path()
+    learner.learn_one(np.array(X, dtype=np.float32), np.array([0, 1, 2]))
+    learner.learn_one(np.zeros((3, 1), dtype=bool), np.array(Y)[::-1])
+    learner.learn_one(np.asfortranarray(np.ones((3, 1))), np.broadcast_to(1.0, 3))
+    assert learner.n_steps == 3
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([[0.0], [INF], [0.0]], Y, "x must be finite, got inf at index (1, 0)"),
+        ([[0.0], [0.0], [-INF]], Y, "x must be finite, got -inf at index (2, 0)"),
+        (X, [0.0, 1.0, INF], "y must be finite, got inf at index (2,)"),
+        (
+            [[0.0], [NAN], [0.0]],
+            Y,
+            "x must be finite where there is a reading, got nan at index (1, 0) "
+            "(agent 1)",
+        ),
+        (
+            [[0.0], [1e41], [0.0]],
+            Y,
+            "x must be below 1e40 in size; rescale it, got 1e+41 at index (1, 0) "
+            "(agent 1)",
+        ),
+        (
+            X,
+            [0.0, -1e41, 0.0],
+            "y must be below 1e40 in size; rescale it, got -1e+41 at index (1,) "
+            "(agent 1)",
+        ),
+    ],
+)
+def test_values(x: Any, y: Any, message: str) -> None:
+    refused(lambda: path().learn_one(x, y), ValueError, message)
+    refused(lambda: learned().learn_one(x, y), ValueError, message)
+
+
+def test_values_in_many_steps_name_step_and_agent() -> None:
+    many = np.zeros((4, 3, 1))
+    many[2, 1] = NAN
+    refused(
+        lambda: path().learn_many(many, np.zeros((4, 3))),
+        ValueError,
+        "X must be finite where there is a reading, got nan at index (2, 1, 0) "
+        "(agent 1)",
+    )
+
+
+def test_points_to_predict_are_known() -> None:
+    refused(
+        lambda: learned().predict(0, [[0.0], [NAN]]),
+        ValueError,
+        "X must be finite, got nan at index (1, 0)",
+    )
+    refused(
+        lambda: learned().predict_one([[0.0], [NAN], [0.0]]),
+        ValueError,
+        "x must be finite, got nan at index (1, 0)",
+    )
+
+
+def test_nan_where_there_is_no_reading_is_fine() -> None:
+    learner = path()
+    learner.learn_one([[0.0], [NAN], [1.0]], [0.0, NAN, 2.0])
+    assert np.isfinite(learner.predict_one(X)).all()
+
+
+def test_no_features() -> None:
+    refused(
+        lambda: path().learn_one(np.zeros((3, 0)), Y),
+        ValueError,
+        "n_features must be at least 1, got 0",
+    )
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(), losses.Hinge()], ids=repr)
+def test_labels(loss: losses.Loss) -> None:
+    name = type(loss).__name__
+    refused(
+        lambda: path(loss=loss).learn_one(X, [1.0, -1.0, 0.0]),
+        ValueError,
+        f"y must be -1 or +1 for the {name} loss, got 0.0 at index (2,) (agent 2)",
+    )
+    refused(
+        lambda: path(loss=loss, standardize=True),
+        ValueError,
+        f"standardize must be False for the {name} loss, whose targets are labels, "
+        "got True",
+    )
+
+
+# Arguments of a learner ---------------------------------------------------------------
+
+ARGUMENTS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"step_size": -0.1}, ValueError, "step_size must be positive, got -0.1"),
+    ({"step_size": 0}, ValueError, "step_size must be positive, got 0"),
+    ({"step_size": NAN}, ValueError, "step_size must be finite, got nan"),
+    ({"step_size": "big"}, TypeError, "step_size must be a number, got 'big'"),
+    ({"step_size": True}, TypeError, "step_size must be a number, got True"),
+    (
+        {"step_size": [0.1, 0.2]},
+        ValueError,
+        "step_size must be a number or have one entry per agent (3), got '2 entries'",
+    ),
+    (
+        {"dual_step_size": -1.0},
+        ValueError,
+        "dual_step_size must not be negative, got -1.0",
+    ),
+    ({"epsilon": -0.1}, ValueError, "epsilon must not be negative, got -0.1"),
+    ({"parsimony": -1}, ValueError, "parsimony must not be negative, got -1"),
+    (
+        {"epsilon": [0.1, 0.2]},
+        ValueError,
+        "epsilon must be a number or have one entry per agent (3), got '2 entries'",
+    ),
+    (
+        {"epsilon": 0.1, "parsimony": 2.0},
+        ValueError,
+        "budget must be given once, as epsilon, parsimony or alpha, got epsilon=0.1 "
+        "and parsimony=2.0",
+    ),
+    (
+        {"parsimony": 2.0, "alpha": 0.5},
+        ValueError,
+        "budget must be given once, as epsilon, parsimony or alpha, got "
+        "parsimony=2.0 and alpha=0.5",
+    ),
+    (
+        {"regularization": -1e-5},
+        ValueError,
+        "regularization must not be negative, got -1e-05",
+    ),
+    (
+        {"regularization": 20.0},
+        ValueError,
+        "step_size * regularization must be at most 1, or a step would shrink the "
+        "function past zero, got 2.0",
+    ),
+    (
+        {"dual_regularization": 1.0, "dual_step_size": 2.0},
+        ValueError,
+        "dual_regularization * dual_step_size^2 must be at most 1, or a step would "
+        "shrink the multipliers past zero, got 4.0",
+    ),
+    ({"tightening": -0.1}, ValueError, "tightening must not be negative, got -0.1"),
+    ({"norm_bound": 0.0}, ValueError, "norm_bound must be positive, got 0.0"),
+    (
+        {"coupling": "loose"},
+        ValueError,
+        "coupling must be one of 'exact', 'paper', got 'loose'",
+    ),
+    (
+        {"step": "normalised"},
+        ValueError,
+        "step must be one of 'normalized', 'plain', got 'normalised'",
+    ),
+    (
+        {"standardize": "yes"},
+        ValueError,
+        "standardize must be one of False, 'offset', True, got 'yes'",
+    ),
+    (
+        {"standardize": 1},
+        ValueError,
+        "standardize must be one of False, 'offset', True, got 1",
+    ),
+    (
+        {"kernel": "gaussian"},
+        TypeError,
+        "kernel must be a Kernel such as kernels.Gaussian(1.0), got 'gaussian'",
+    ),
+    (
+        {"kernel": losses.Squared()},
+        TypeError,
+        "kernel must be a Kernel such as kernels.Gaussian(1.0), got Squared()",
+    ),
+    (
+        {"loss": proximity.Huber(2.0)},
+        TypeError,
+        "loss must be a Loss such as losses.Squared(), got Huber(width=2.0)",
+    ),
+    (
+        {"proximity": losses.Huber(2.0)},
+        TypeError,
+        "proximity must be a Proximity such as proximity.Squared(), got Huber(phi=2.0)",
+    ),
+    (
+        {"bandwidth": 0.5},
+        TypeError,
+        "bandwidth must be a Adaptation such as bandwidth.LeaveOneOut(), got 0.5",
+    ),
+    (
+        {"bandwidth": bandwidth.LeaveOneOut(), "kernel": kernels.Linear()},
+        ValueError,
+        "bandwidth adaptation needs a kernel with a bandwidth, such as Gaussian(1.0); "
+        "Linear(scale=1.0) has none",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"), ARGUMENTS, ids=lambda it: str(it)[:60]
+)
+def test_arguments(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    refused(lambda: path(**arguments), error, message)
+
+
+def test_a_learner_needs_a_network() -> None:
+    refused(lambda: HALK(3), TypeError, "network must be a Network, got 3")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("agent", "error", "message"),
+    [
+        ("north", ValueError, "agent must be one of '0', '1', '2', got 'north'"),
+        (3, ValueError, "agent must be at most 2, got 3"),
+        (-1, ValueError, "agent must be at least 0, got -1"),
+        (1.0, TypeError, "agent must be a whole number, got 1.0"),
+    ],
+)
+def test_agents(agent: Any, error: type[Exception], message: str) -> None:
+    learner = learned()
+    refused(lambda: learner.predict(agent, [[0.0]]), error, message)
+    refused(lambda: learner.function(agent), error, message)
+    refused(lambda: learner.learn_readings([agent], [[0.0]], [1.0]), error, message)
+
+
+def test_functions_before_learning() -> None:
+    message = "functions must be learned first: call learn_one"
+    refused(lambda: path().function(0), ValueError, message)
+
+
+# Networks -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: Network(3, [(0, 1), (1, 3)]),
+            "edges must join agents numbered 0 to 2, got (1, 3) at index 1",
+        ),
+        (
+            lambda: Network(3, [(0, -1)]),
+            "edges must join agents numbered 0 to 2, got (0, -1) at index 0",
+        ),
+        (
+            lambda: Network(3, [(1, 1)]),
+            "edges must join two different agents, got (1, 1) at index 0",
+        ),
+        (lambda: Network(0), "n_agents must be at least 1, got 0"),
+        (
+            lambda: Network.path(3, tolerance=-0.1),
+            "tolerance must not be negative, got -0.1",
+        ),
+        (
+            lambda: Network(3, [(0, 1), (1, 2)], tolerance=[0.1, -0.2]),
+            "tolerance must not be negative, got -0.2",
+        ),
+    ],
+)
+def test_networks(call: Callable[[], Any], message: str) -> None:
+    refused(call, ValueError, message)
+
+
+# Components ---------------------------------------------------------------------------
+
+COMPONENTS: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (
+        lambda: kernels.Gaussian(-1.0),
+        ValueError,
+        "bandwidth must be positive, got -1.0",
+    ),
+    (lambda: kernels.Gaussian("1"), TypeError, "bandwidth must be a number, got '1'"),
+    (
+        lambda: kernels.Gaussian([1.0, 0.0]),
+        ValueError,
+        "bandwidth must be positive, got 0.0",
+    ),
+    (
+        lambda: kernels.Gaussian([]),
+        ValueError,
+        "bandwidth must have one entry per feature, got none",
+    ),
+    (lambda: kernels.Linear(0), ValueError, "scale must be positive, got 0.0"),
+    (lambda: kernels.Constant(-1), ValueError, "value must not be negative, got -1.0"),
+    (lambda: kernels.Polynomial(0), ValueError, "degree must be at least 1, got 0"),
+    (
+        lambda: kernels.Polynomial(1.5),  # type: ignore[arg-type]
+        TypeError,
+        "degree must be a whole number, got 1.5",
+    ),
+    (
+        lambda: kernels.Sum(kernels.Linear(), 1.0),
+        TypeError,
+        "right must be a kernel, got 1.0",
+    ),
+    (lambda: losses.Huber(0), ValueError, "phi must be positive, got 0.0"),
+    (lambda: losses.Quantile(1.0), ValueError, "tau must be between 0 and 1, got 1.0"),
+    (
+        lambda: losses.EpsilonInsensitive(-1),
+        ValueError,
+        "epsilon must not be negative, got -1.0",
+    ),
+    (lambda: proximity.Huber(INF), ValueError, "width must be finite, got inf"),
+    (
+        lambda: bandwidth.LeaveOneOut(rate=2.0),
+        ValueError,
+        "rate must be at most 1, got 2.0",
+    ),
+    (
+        lambda: bandwidth.LeaveOneOut(narrowest=2.0),
+        ValueError,
+        "narrowest and widest must enclose 1, got (2.0, 10.0)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), COMPONENTS)
+def test_components(
+    call: Callable[[], Any], error: type[Exception], message: str
+) -> None:
+    refused(call, error, message)
+
+
+def test_bandwidths_per_feature() -> None:
+    kernel = kernels.Gaussian((1.0, 2.0))
+    message = (
+        "bandwidth must be a number or have one entry per feature (1), got 2 entries"
+    )
+    refused(lambda: path(kernel=kernel).learn_one(X, Y), ValueError, message)
+    refused(lambda: kernel([[0.0]]), ValueError, message)
+    refused(lambda: Expansion(kernel, [[0.0]], [1.0]), ValueError, message)
+
+
+# Functions ----------------------------------------------------------------------------
+
+
+def test_expansions() -> None:
+    kernel = kernels.Gaussian(1.0)
+    f = Expansion(kernel, [[0.0]], [1.0])
+    refused(
+        lambda: Expansion(1.0, [[0.0]], [1.0]),  # type: ignore[arg-type]
+        TypeError,
+        "kernel must be a kernel, got 1.0",
+    )
+    refused(
+        lambda: Expansion(kernel, [[0.0]], [1.0, 2.0]),
+        ValueError,
+        "weights must have shape (1), got (2,)",
+    )
+    refused(
+        lambda: f([[0.0, 1.0]]), ValueError, "X must have shape (any, 1), got (1, 2)"
+    )
+    refused(
+        lambda: f.inner(Expansion(kernels.Gaussian(2.0), [[0.0]], [1.0])),
+        ValueError,
+        "kernel must be the same, got Gaussian(bandwidth=2.0)",
+    )
+    refused(
+        lambda: compressed(f, -1.0), ValueError, "budget must not be negative, got -1.0"
+    )
