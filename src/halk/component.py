@@ -1,6 +1,11 @@
 """What kernels, losses and proximities have in common."""
 
+from collections.abc import Callable
 from typing import Any, Self
+
+import numpy as np
+
+from halk._validation import array
 
 
 class Component:
@@ -36,3 +41,18 @@ def subclasses(family: type[Any]) -> list[type[Any]]:
             found.append(cls)
         found += [sub for sub in subclasses(cls) if sub not in found]
     return found
+
+
+def elementwise(
+    fill: Callable[..., None], component: Any, first: Any, second: Any
+) -> tuple[Any, Any]:
+    """Return values and slopes of a formula of two numbers, element by element.
+
+    ``fill(component, a, b, values, slopes)`` is the compiled loop over flat arrays.
+    """
+    a, b = np.broadcast_arrays(np.asarray(first), np.asarray(second))
+    shape = a.shape
+    a, b = (array("value", np.ravel(v), (None,)).copy() for v in (a, b))
+    values, slopes = np.empty_like(a), np.empty_like(a)
+    fill(component, a, b, values, slopes)
+    return values.reshape(shape)[()], slopes.reshape(shape)[()]

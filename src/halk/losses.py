@@ -11,11 +11,9 @@ To add one: a class, its formulas registered below it, and its name in ``__all__
 from math import exp, log1p
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
 from halk._jit import compiled, generic
-from halk._validation import Vector, array, nonnegative, positive, real, require
-from halk.component import Component
+from halk._validation import Vector, nonnegative, positive, real, require
+from halk.component import Component, elementwise
 
 __all__ = [
     "Absolute",
@@ -64,24 +62,13 @@ class Loss(Component):
     takes_labels: ClassVar[bool] = False
     """Whether targets are the labels -1 and +1."""
 
-    def _both(self, prediction: Any, target: Any) -> tuple[Any, Any]:
-        a, y = np.broadcast_arrays(np.asarray(prediction), np.asarray(target))
-        a, y = (
-            array(name, np.ravel(v), (None,)).copy()
-            for name, v in (("prediction", a), ("target", y))
-        )
-        values, slopes = np.empty_like(a), np.empty_like(a)
-        _fill(self, a, y, values, slopes)
-        shape = np.broadcast_shapes(np.shape(prediction), np.shape(target))
-        return values.reshape(shape)[()], slopes.reshape(shape)[()]
-
     def __call__(self, prediction: Any, target: Any) -> Any:
         """Return the loss, element by element."""
-        return self._both(prediction, target)[0]
+        return elementwise(_fill, self, prediction, target)[0]
 
     def slope(self, prediction: Any, target: Any) -> Any:
         """Return a subgradient in the prediction, element by element."""
-        return self._both(prediction, target)[1]
+        return elementwise(_fill, self, prediction, target)[1]
 
     @property
     def curvature(self) -> float:

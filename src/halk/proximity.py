@@ -8,11 +8,9 @@ To add one: a class, its formulas registered below it, and its name in ``__all__
 
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-
 from halk._jit import compiled, generic
-from halk._validation import Vector, array, positive
-from halk.component import Component
+from halk._validation import Vector, positive
+from halk.component import Component, elementwise
 
 __all__ = [
     "Absolute",
@@ -55,21 +53,13 @@ class Proximity(Component):
 
     __slots__ = ()
 
-    def _both(self, first: Any, second: Any) -> tuple[Any, Any]:
-        a, b = np.broadcast_arrays(np.asarray(first), np.asarray(second))
-        shape = a.shape
-        a, b = (array("value", np.ravel(v), (None,)).copy() for v in (a, b))
-        values, slopes = np.empty_like(a), np.empty_like(a)
-        _fill(self, a, b, values, slopes)
-        return values.reshape(shape)[()], slopes.reshape(shape)[()]
-
     def __call__(self, first: Any, second: Any) -> Any:
         """Return ``h``, element by element."""
-        return self._both(first, second)[0]
+        return elementwise(_fill, self, first, second)[0]
 
     def slope(self, first: Any, second: Any) -> Any:
         """Return a subgradient in the first argument, element by element."""
-        return self._both(first, second)[1]
+        return elementwise(_fill, self, first, second)[1]
 
     @property
     def curvature(self) -> float:
