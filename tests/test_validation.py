@@ -179,7 +179,7 @@ ARGUMENTS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"step_size": [0.1, 0.2]},
         ValueError,
-        "step_size must be a number or have one entry per agent (3), got '2 entries'",
+        "step_size must be a number or have one entry per agent (3), got 2 entries",
     ),
     (
         {"dual_step_size": -1.0},
@@ -191,7 +191,7 @@ ARGUMENTS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"epsilon": [0.1, 0.2]},
         ValueError,
-        "epsilon must be a number or have one entry per agent (3), got '2 entries'",
+        "epsilon must be a number or have one entry per agent (3), got 2 entries",
     ),
     (
         {"epsilon": 0.1, "parsimony": 2.0},
@@ -247,27 +247,27 @@ ARGUMENTS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"kernel": "gaussian"},
         TypeError,
-        "kernel must be a Kernel such as kernels.Gaussian(1.0), got 'gaussian'",
+        "kernel must be a kernel such as kernels.Gaussian(1.0), got 'gaussian'",
     ),
     (
         {"kernel": losses.Squared()},
         TypeError,
-        "kernel must be a Kernel such as kernels.Gaussian(1.0), got Squared()",
+        "kernel must be a kernel such as kernels.Gaussian(1.0), got Squared()",
     ),
     (
         {"loss": proximity.Huber(2.0)},
         TypeError,
-        "loss must be a Loss such as losses.Squared(), got Huber(width=2.0)",
+        "loss must be a loss such as losses.Squared(), got Huber(width=2.0)",
     ),
     (
         {"proximity": losses.Huber(2.0)},
         TypeError,
-        "proximity must be a Proximity such as proximity.Squared(), got Huber(phi=2.0)",
+        "proximity must be a proximity such as proximity.Squared(), got Huber(phi=2.0)",
     ),
     (
         {"bandwidth": 0.5},
         TypeError,
-        "bandwidth must be a Adaptation such as bandwidth.LeaveOneOut(), got 0.5",
+        "bandwidth must be an adaptation such as bandwidth.LeaveOneOut(), got 0.5",
     ),
     (
         {"bandwidth": bandwidth.LeaveOneOut(), "kernel": kernels.Linear()},

@@ -2,6 +2,7 @@
 
 from halk import (
     bandwidth,
+    checks,
     evaluate,
     kernels,
     losses,
@@ -25,6 +26,7 @@ __all__ = [
     "Trace",
     "__version__",
     "bandwidth",
+    "checks",
     "evaluate",
     "kernels",
     "losses",

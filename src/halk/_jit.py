@@ -37,7 +37,27 @@ def compiled(function: F) -> F:
     Fast-math stays off: IEEE arithmetic in source order is what makes an agent alone
     and the same agent inside the simulator agree to the last bit.
     """
-    return cast(F, njit(cache=True, error_model="numpy")(function))
+    return _tolerant(njit(cache=True, error_model="numpy")(function))
+
+
+def _tolerant(function: Any) -> Any:
+    """Let the disk cache forget what it cannot read.
+
+    Its index names the classes that a function was compiled for; one from a user's own
+    module would otherwise stop every process that cannot import that module.
+    """
+    file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    if file is not None:
+        load = file._load_index  # noqa: SLF001
+
+        def load_index() -> Any:
+            try:
+                return load()
+            except (ImportError, AttributeError):
+                return {}
+
+        file._load_index = load_index  # noqa: SLF001
+    return function
 
 
 def _python_class(numba_type: Any) -> type:
@@ -71,8 +91,7 @@ def _generic(
     dispatch = singledispatch(stub)
 
     def select(component: Any, *_: Any) -> Callable[..., Any]:
-        cls = _python_class(component)
-        return dispatch.registry.get(cls, dispatch.registry[object])
+        return dispatch.dispatch(_python_class(component))
 
     # strict would also compare annotations, and refuse
     overload(dispatch, strict=False, inline=inline)(select)

@@ -107,6 +107,7 @@ def per_item(name: str, value: Any, n_items: int, item: str) -> Vector:
     if np.ndim(value) == 0:
         return np.full(n_items, real(name, value))
     vector = array(name, value, (None,))
-    rule = f"be a number or have one entry per {item} ({n_items})"
-    require(len(vector) == n_items, name, rule, f"{len(vector)} entries")
+    if len(vector) != n_items:
+        rule = f"be a number or have one entry per {item} ({n_items})"
+        raise ValueError(f"{name} must {rule}, got {len(vector)} entries")
     return without_nan(name, vector).copy()

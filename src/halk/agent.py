@@ -104,6 +104,14 @@ class Agent:
         self._queries: dict[int, Query] = {}
         self._reading: tuple[Vector, float, float] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # the compressor is a pointer into this process: another one makes its own
+        return vars(self) | {"rules": self.rules._replace(compressor=None)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.rules = self.rules._replace(compressor=compressor())
+
     def predict(self, x: Any) -> float:
         """Return the prediction at one point, in the unit of the target."""
         return self._value(self._point(x))

@@ -52,7 +52,7 @@ def elementwise(
     """
     a, b = np.broadcast_arrays(np.asarray(first), np.asarray(second))
     shape = a.shape
-    a, b = (array("value", np.ravel(v), (None,)).copy() for v in (a, b))
+    a, b = (array("value", np.array(np.ravel(v)), (None,)) for v in (a, b))
     values, slopes = np.empty_like(a), np.empty_like(a)
     fill(component, a, b, values, slopes)
     return values.reshape(shape)[()], slopes.reshape(shape)[()]

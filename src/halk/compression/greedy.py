@@ -127,10 +127,42 @@ def _grow(ws: Workspace, n_kept: int, k: int, is_sound: bool) -> tuple[int, bool
 @compiled
 def rebuild(ws: Workspace, n: int) -> int:
     """Make the inverse anew from the union's Gram matrix; return the atoms kept."""
+    _pivot(ws, n)
     n_kept = 0
-    for k in range(n):
-        n_kept, _ = _grow(ws, n_kept, k, True)
+    for a in range(n):
+        n_kept, _ = _grow(ws, n_kept, ws.members[a], True)
     return n_kept
+
+
+@compiled
+def _pivot(ws: Workspace, n: int) -> None:
+    """List the union in ``ws.members``, what adds most to the span first.
+
+    Pivoted Cholesky factorisation, with ``ws.inverse`` for scratch. In another order
+    fits can have weights of thousands, and what they leave drowns in their rounding.
+    """
+    for k in range(n):
+        ws.members[k] = k
+        ws.residual[k] = ws.gram[k, k]
+    for step in range(n):
+        best = step
+        for a in range(step, n):
+            k, top = ws.members[a], ws.members[best]
+            if ws.residual[k] * ws.gram[top, top] > ws.residual[top] * ws.gram[k, k]:
+                best = a
+        pivot = ws.members[best]
+        ws.members[best] = ws.members[step]
+        ws.members[step] = pivot
+        if not ws.residual[pivot] > 0.0:
+            break
+        root = sqrt(ws.residual[pivot])
+        for a in range(step + 1, n):
+            k = ws.members[a]
+            total = ws.gram[k, pivot]
+            for c in range(step):
+                total -= ws.inverse[k, c] * ws.inverse[pivot, c]
+            ws.inverse[k, step] = total / root
+            ws.residual[k] -= ws.inverse[k, step] ** 2
 
 
 @compiled

@@ -21,8 +21,8 @@ How steep the gap falls also depends on ``lambda``. The exact coupling follows t
 without noise to three digits, so the average is that of the transient from ``f = 0``,
 and slow modes of the kernel end only after ``1 / lambda`` units of time, of which there
 are ``eta T = T^(1/2)``. The slope reaches -1/2 where ``T^(1/2)`` is well above
-``1 / lambda``. So lambda is 0.01: the first choice, 0.001, leaves slow modes on their way
-at a million steps, and slopes of -0.39 to -0.45 (``--regularization 0.001``).
+``1 / lambda``. So lambda is 0.01: the first choice, 0.001, leaves slow modes on their
+way at a million steps, and slopes of -0.39 to -0.45 (``--regularization 0.001``).
 """
 
 import argparse

@@ -40,6 +40,8 @@ class Kernel(Component):
     """
 
     __slots__ = ()
+    # a NumPy number on the left of an operator would take the tuple for an array
+    __array_ufunc__ = None
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the matrix of ``k(X[i], Y[j])``; ``Y`` defaults to ``X``."""

@@ -136,8 +136,11 @@ def _rules(
     )
     for name, value, family, example in parts:
         if not isinstance(value, family):
-            kind = f"{family.__name__} such as {example}"
-            raise TypeError(f"{name} must be a {kind}, got {value!r}")
+            kind = family.__name__.lower()
+            article = "an" if kind[0] in "aeiou" else "a"
+            raise TypeError(
+                f"{name} must be {article} {kind} such as {example}, got {value!r}"
+            )
     if bandwidth is not None and not hasattr(kernel, "bandwidth"):
         raise ValueError(
             f"bandwidth adaptation needs a kernel with a bandwidth, such as "

@@ -1,5 +1,7 @@
 """The simulator: owns the arrays, feeds the compiled loop, makes room when asked."""
 
+from typing import Any
+
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
@@ -77,6 +79,14 @@ class Simulator:
         )
         self._n_block = int(network.degree.max(initial=0)) + 1
         self._make_workspace(2 * self._n_block + 16)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # the compressor is a pointer into this process: another one makes its own
+        return vars(self) | {"rules": self.rules._replace(compressor=None)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.rules = self.rules._replace(compressor=compressor())
 
     def _make_workspace(self, n_union: int) -> None:
         B = self._n_block
