@@ -648,7 +648,7 @@ WRONG_VALUES: Refusals = [
     (lambda: Network.grid(2, 0), r"^columns must be at least 1, got 0$"),
     (
         lambda: Network.random_geometric(3, 1, dimension=0),
-        r"^dimension must be at leas",
+        r"^dimension must be at least",
     ),
 ]
 
