@@ -37,7 +37,7 @@ def compiled(function: F) -> F:
     Fast-math stays off: IEEE arithmetic in source order is what makes an agent alone
     and the same agent inside the simulator agree to the last bit.
     """
-    return _tolerant(njit(cache=True, error_model="numpy")(function))
+    return cast(F, _tolerant(njit(cache=True, error_model="numpy")(function)))
 
 
 def _tolerant(function: Any) -> Any:
