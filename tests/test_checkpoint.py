@@ -291,7 +291,7 @@ def test_given_kernel_must_be_the_saved_one(saved: Path) -> None:
     for wrong in (kernels.Gaussian(0.3), kernels.Laplacian(0.2)):
         with pytest.raises(CheckpointError, match=r"Gaussian\(bandwidth=0.2\), got"):
             HALK.load(saved, kernel=wrong)
-    with pytest.raises(TypeError, match="kernel must be a Kernel, got 'Gaussian'"):
+    with pytest.raises(TypeError, match="kernel must be a kernel, got 'Gaussian'"):
         HALK.load(saved, kernel="Gaussian")
 
 
@@ -540,7 +540,7 @@ HEADERS: dict[str, tuple[Callable[[Any], None], str]] = {
             "arguments.kernel",
             {"family": "losses", "type": "Squared", "parameters": {}},
         ),
-        "kernel must be a Kernel",
+        "kernel must be a kernel",
     ),
     "bandwidth": (change(f"{KERNEL}.parameters.bandwidth", -1), "must be positive"),
     "type": (change(f"{KERNEL}.type", "system"), "has no kernels.system"),

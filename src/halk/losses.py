@@ -62,13 +62,16 @@ class Loss(Component):
     takes_labels: ClassVar[bool] = False
     """Whether targets are the labels -1 and +1."""
 
+    def _both(self, prediction: Any, target: Any) -> tuple[Any, Any]:
+        return elementwise(_fill, self, prediction, target)
+
     def __call__(self, prediction: Any, target: Any) -> Any:
         """Return the loss, element by element."""
-        return elementwise(_fill, self, prediction, target)[0]
+        return self._both(prediction, target)[0]
 
     def slope(self, prediction: Any, target: Any) -> Any:
         """Return a subgradient in the prediction, element by element."""
-        return elementwise(_fill, self, prediction, target)[1]
+        return self._both(prediction, target)[1]
 
     @property
     def curvature(self) -> float:

@@ -53,13 +53,16 @@ class Proximity(Component):
 
     __slots__ = ()
 
+    def _both(self, first: Any, second: Any) -> tuple[Any, Any]:
+        return elementwise(_fill, self, first, second)
+
     def __call__(self, first: Any, second: Any) -> Any:
         """Return ``h``, element by element."""
-        return elementwise(_fill, self, first, second)[0]
+        return self._both(first, second)[0]
 
     def slope(self, first: Any, second: Any) -> Any:
         """Return a subgradient in the first argument, element by element."""
-        return elementwise(_fill, self, first, second)[1]
+        return self._both(first, second)[1]
 
     @property
     def curvature(self) -> float:
