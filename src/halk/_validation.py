@@ -70,6 +70,8 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> NDArray[np.fl
     ``None`` in ``shape`` admits any length. NaN is let through, for the caller to
     give it a meaning or to refuse it; infinity is refused here.
     """
+    if np.ma.isMaskedArray(value):  # what is masked is not known
+        value = np.ma.filled(value.astype(np.float64), np.nan)
     try:
         result = np.require(np.asarray(value), requirements=["C"])
     except ValueError:

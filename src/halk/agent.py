@@ -10,24 +10,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._validation import Vector, array, nonnegative, real, require, without_nan
-from halk.arena import roomier
+from halk._validation import (
+    Vector,
+    array,
+    nonnegative,
+    positive,
+    real,
+    require,
+    without_nan,
+)
+from halk.arena import copy_dictionary, roomier
 from halk.bandwidth import N_STATE, adapt
 from halk.compression import Dictionary, compressor, dictionary, workspace
+from halk.errors import DivergenceError
 from halk.expansion import Expansion, value_at
 from halk.kernels import rescaled
-from halk.losses import loss_slope
 from halk.step import (
+    LARGEST,
     OFFSET,
     SPREAD,
-    Inbox,
     Pace,
     Rules,
     Settings,
     adopt,
     dual_pace,
+    fresh_inbox,
     fresh_targets,
     observe,
+    own_slope,
+    scale_into_ball,
     update_function,
     update_multipliers,
 )
@@ -89,18 +100,15 @@ class Agent:
         degree = len(self.neighbours)
         self.tolerance = array("tolerance", tolerance, (degree,)).copy()
         self.multipliers = np.zeros(degree)
+        self.violation = np.zeros(degree)
+        self.asked = np.zeros(degree, dtype=np.int64)
         self.n_features = n_features
         self.order = 0
         self.scale = 1.0
         self.target = fresh_targets(1)[0]
         self.adaptation = np.zeros(N_STATE)
         self._dictionary = dictionary(4, n_features)
-        self._inbox = Inbox(
-            np.zeros(degree + 1),
-            np.zeros(degree + 1),
-            np.zeros(degree + 1),
-            np.zeros(degree),
-        )
+        self._inbox = fresh_inbox(degree + 1, degree)
         self._queries: dict[int, Query] = {}
         self._reading: tuple[Vector, float, float] | None = None
 
@@ -127,9 +135,19 @@ class Agent:
     def ask(self, x: Any, y: float) -> dict[int, Query]:
         """Take in a reading; return the query to send to each neighbour.
 
-        Mutates the running statistics of the target, nothing else of the model.
+        Moves the running statistics of the target, if those are removed, and changes
+        nothing else of the model.
+
+        Raises
+        ------
+        DivergenceError
+            If the prediction at ``x`` has left the finite numbers; nothing is changed.
         """
         point, y = self._point(x).copy(), real("y", y)
+        require(abs(y) < LARGEST, "y", f"be below {LARGEST:g} in size", y)
+        labels = self.rules.loss.takes_labels
+        require(not labels or abs(y) == 1, "y", "be -1 or +1", y)
+        self._finite(point)
         if self.settings.removes_offset or self.settings.removes_spread:
             ratio = observe(self.target, y, self.settings)
             self._dictionary.weights[: self.order] *= ratio
@@ -143,40 +161,51 @@ class Agent:
     def answer(self, neighbour: int, query: Query) -> Answer:
         """Return the prediction at a neighbour's point, and remember to be taught.
 
-        Changes no model; under the exact coupling ``update`` uses the query.
+        Under the exact coupling ``update`` uses the query. An agent that has read
+        nothing takes offset and spread over from its first query, if those are removed.
         """
         if neighbour not in self.neighbours:
-            raise ValueError(
-                f"neighbour must be one of this agent's, got {neighbour!r}"
-            )
+            known = ", ".join(map(str, self.neighbours)) or "none"
+            raise ValueError(f"neighbour must be one of {known}, got {neighbour!r}")
         x = self._point(query.x)
+        value, spread = real("value", query.value), positive("spread", query.spread)
+        require(abs(value) < LARGEST, "value", f"be below {LARGEST:g} in size", value)
+        nonnegative("multiplier", query.multiplier)
+        self._finite(x)
         if self.settings.is_exact:
-            real("value", query.value)
-            nonnegative("multiplier", query.multiplier)
             self._queries[neighbour] = query._replace(x=x.copy())
-        adopt(self.target, query.value, query.spread, self.settings)
+        adopt(self.target, value, spread, self.settings)
         return Answer(self._value(x), float(self.adaptation[0]))
+
+    def _finite(self, x: Vector) -> None:
+        value = self._value(x)
+        if not abs(value) <= LARGEST:
+            raise DivergenceError(
+                f"learning diverged: the prediction is {value:g}; use "
+                f"step='normalized', or a step size below {self.pace.step_size:g}"
+            )
 
     def update(self, answers: Mapping[int, Answer] | None = None) -> None:
         """Finish the step with the answers that came; missing ones may be left out."""
         answers = answers or {}
+        for j, answer in answers.items():
+            require(abs(answer.value) < LARGEST, f"answer of {j}", "be finite", answer)
         b = self._fill_inbox(answers)
         m = self._move(b)
         if self._reading is not None:
             x, y, own = self._reading
-            offset, spread = self.target[OFFSET], self.target[SPREAD]
-            slope = loss_slope(
-                self.rules.loss, (own - offset) / spread, (y - offset) / spread
-            )
+            slope = own_slope(self.rules, own, y, self.target)
             self.scale, m = adapt(
                 self.rules.adaptation, self.rules.kernel, self._dictionary, m,
                 self._workspace, self.adaptation, self.scale, x, slope,
                 self._around(answers),
             )  # fmt: skip
+            scale_into_ball(self._dictionary, m, self.settings.norm_bound)
             eta = dual_pace(self.target, self.pace.dual_step_size, self.settings)
             update_multipliers(
                 self.rules, self.settings, eta, own,
-                self._inbox.answer, spread, self.tolerance, self.multipliers,
+                self._inbox.answer, self.target[SPREAD], self.tolerance,
+                self.multipliers, self.violation, self.asked,
             )  # fmt: skip
         self.order = m
         self._reading = None
@@ -220,8 +249,7 @@ class Agent:
     def _roomier(self, wanted: int) -> Dictionary:
         old, m = self._dictionary, self.order
         new = dictionary(roomier(len(old.weights), wanted), self.n_features)
-        new.atoms[:m], new.weights[:m] = old.atoms[:m], old.weights[:m]
-        new.gram[:m, :m], new.inverse[:m, :m] = old.gram[:m, :m], old.inverse[:m, :m]
+        copy_dictionary(old, new, m)
         return new
 
     @property

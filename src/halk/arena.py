@@ -61,12 +61,13 @@ def make_room(arena: Arena, i: int, wanted: int) -> bool:
     arena.tail[0] += new
     arena.tail[1] += new * new
     arena.row[i], arena.cell[i], arena.capacity[i] = row, cell, new
-    _copy_dictionary(old, dictionary_of(arena, i), arena.order[i])
+    copy_dictionary(old, dictionary_of(arena, i), arena.order[i])
     return True
 
 
 @compiled
-def _copy_dictionary(source: Dictionary, target: Dictionary, m: int) -> None:
+def copy_dictionary(source: Dictionary, target: Dictionary, m: int) -> None:
+    """Copy the first ``m`` atoms, with their matrices; mutates ``target``."""
     for k in range(m):
         target.atoms[k] = source.atoms[k]
         target.weights[k] = source.weights[k]
@@ -78,7 +79,7 @@ def _copy_dictionary(source: Dictionary, target: Dictionary, m: int) -> None:
 @compiled
 def _copy_all(source: Arena, target: Arena) -> None:
     for i in range(len(source.order)):
-        _copy_dictionary(
+        copy_dictionary(
             dictionary_of(source, i), dictionary_of(target, i), source.order[i]
         )
 

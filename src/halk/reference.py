@@ -355,7 +355,7 @@ class HALK:
         spread = np.sqrt(self.deviations[i] / self.count[i])
         if self.standardize is not False:
             self.offset[i] = self.mean[i]
-        if self.standardize is True and spread > 0:
+        if self.standardize is True and spread > 1e-9 * abs(self.mean[i]):
             self.weights[i] = self.weights[i] * (self.scale[i] / spread)
             self.scale[i] = spread
 
@@ -402,7 +402,11 @@ class HALK:
     def _multiplier(self, e: int, seen: Exchange) -> float:
         """S6: ``[mu_ij (1 - delta eta^2) + eta (h - gamma_ij + nu)]_+`` if i asked."""
         i, mu = self.edges[e][0], float(self.multipliers[e])
-        unit_known = self.standardize is not True or self.count[i] >= 10
+        spread = np.sqrt(self.deviations[i] / max(self.count[i], 1))
+        constant = spread <= 1e-9 * abs(self.mean[i])
+        unit_known = self.standardize is not True or (
+            self.count[i] >= 10 and not constant
+        )
         if i not in seen.asking or not unit_known:
             return mu
         eta = float(self.dual_step_size[i])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halk._jit import compiled
-from halk._validation import Matrix, Vector
+from halk._validation import Indices, Matrix, Vector
 from halk.compression import Dictionary, Workspace, compress
 from halk.expansion import kernel_vector
 from halk.kernels import kernel_value, rescaled
@@ -65,11 +65,20 @@ class Inbox(NamedTuple):
     answer: Vector  # (degree,) F_j(x_i)
 
 
+def fresh_inbox(n_block: int, degree: int) -> Inbox:
+    """Return an inbox for a block of points and a number of neighbours."""
+    B = n_block
+    return Inbox(np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(degree))
+
+
 COUNT, MEAN, SQUARES, OFFSET, SPREAD, ADOPTED = range(6)
 """Columns of an agent's running statistics of its target."""
 
 WARM_UP = 10
 """Readings before a spread is known well enough to price a tolerance in it."""
+
+CONSTANT = 1e-9
+"""Spread, as a share of the mean, below which a target counts as constant."""
 
 
 def fresh_targets(n_agents: int) -> Matrix:
@@ -95,7 +104,7 @@ def observe(target: Vector, y: float, settings: Settings) -> float:
         target[OFFSET] = target[MEAN]
     if settings.removes_spread:
         spread = (target[SQUARES] / target[COUNT]) ** 0.5
-        if spread > 0.0:
+        if spread > CONSTANT * abs(target[MEAN]):
             target[SPREAD] = spread
     return float(old / target[SPREAD])
 
@@ -117,9 +126,16 @@ def adopt(target: Vector, value: float, spread: float, settings: Settings) -> No
 
 @compiled
 def dual_pace(target: Vector, eta: float, settings: Settings) -> float:
-    """Return the dual step size; zero while the agent's unit is not yet known."""
-    is_early = settings.removes_spread and target[COUNT] < WARM_UP
-    return 0.0 if is_early else eta
+    """Return the dual step size; zero while the agent's unit is not yet known.
+
+    A sensor that is stuck never knows it: priced in a spread of nothing, its neighbours
+    would be made to follow it.
+    """
+    if not settings.removes_spread:
+        return eta
+    spread = (target[SQUARES] / max(target[COUNT], 1.0)) ** 0.5
+    is_known = target[COUNT] >= WARM_UP and spread > CONSTANT * abs(target[MEAN])
+    return eta if is_known else 0.0
 
 
 @compiled
@@ -144,8 +160,7 @@ def _own_pull(
 ) -> float:
     """Fill S3 into row 0 of the block; return its curvature, for S9."""
     spread = target[SPREAD]
-    own = (ws.values[0] - target[OFFSET]) / spread
-    pull = loss_slope(rules.loss, own, (y - target[OFFSET]) / spread)
+    pull = own_slope(rules, ws.values[0], y, target)
     curvature = loss_curvature(rules.loss)
     for e in range(len(mu)):
         if answer[e] == answer[e]:
@@ -217,14 +232,23 @@ def update_function(
     for k in range(m):
         ws.start[k] = shrink * D.weights[k]
     m = compress(kernel, rules.compressor, D, m, ws, b, pace.budget)
-    if m > 0 and settings.norm_bound < 1e300:
-        _scale_into_ball(D, m, settings.norm_bound)
+    if m > 0:
+        scale_into_ball(D, m, settings.norm_bound)
     return m
 
 
 @compiled
-def _scale_into_ball(D: Dictionary, m: int, norm_bound: float) -> None:
+def own_slope(rules: Rules, own: float, y: float, target: Vector) -> float:
+    """Return the slope of the loss at a reading, both in the agent's own unit."""
+    offset, spread = target[OFFSET], target[SPREAD]
+    return loss_slope(rules.loss, (own - offset) / spread, (y - offset) / spread)
+
+
+@compiled
+def scale_into_ball(D: Dictionary, m: int, norm_bound: float) -> None:
     """Scale the weights so that the norm is at most ``norm_bound`` (S8)."""
+    if norm_bound > LARGEST:
+        return
     square = 0.0
     for k in range(m):
         for c in range(m):
@@ -244,10 +268,13 @@ def update_multipliers(
     spread: float,
     tolerance: Vector,
     mu: Vector,
+    violation: Vector,
+    asked: Indices,
 ) -> float:
     """Move the multipliers of an agent's own edges, S6; return the sum of ``h``.
 
-    Mutates ``mu``. An edge without an answer (NaN) is left alone.
+    Mutates ``mu``, and the running sums of ``h - gamma`` and of their number. An edge
+    without an answer (NaN) is left alone.
     """
     total = 0.0
     for e in range(len(mu)):
@@ -256,5 +283,7 @@ def update_multipliers(
             kept = mu[e] * (1.0 - settings.dual_regularization * eta * eta)
             move = eta * (h - tolerance[e] + settings.tightening)
             mu[e] = max(kept + move, 0.0)
+            violation[e] += h - tolerance[e]
+            asked[e] += 1
             total += h
     return total

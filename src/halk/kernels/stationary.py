@@ -23,7 +23,7 @@ def decay(a: float) -> float:
     Far atoms are the many; the library's path into underflow costs twenty times the
     exponential itself.
     """
-    return exp(-a) if a < 700.0 else 0.0
+    return 0.0 if a >= 700.0 else exp(-a)
 
 
 @generic_procedure
@@ -36,9 +36,9 @@ def squared_ratio(bandwidth: Any, x: Vector, y: Vector) -> float:
 def _(bandwidth: float, x: Vector, y: Vector) -> float:
     total = 0.0
     for k in range(len(x)):
-        difference = x[k] - y[k]
-        total += difference * difference
-    return total / (bandwidth * bandwidth)
+        ratio = (x[k] - y[k]) / bandwidth
+        total += ratio * ratio
+    return total
 
 
 @squared_ratio.register(tuple)

@@ -11,7 +11,6 @@ import numpy as np
 from halk import checkpoint
 from halk._validation import Indices, Matrix, Vector, array, require, without_nan
 from halk.agent import Agent
-from halk.errors import DivergenceError
 from halk.expansion import Expansion
 from halk.learners.readings import checked, one_step, pieces, single
 from halk.network import Network
@@ -32,8 +31,10 @@ class Functions(Sequence[Expansion]):
         """Return the function of one agent, by index or name, or of a slice."""
         if isinstance(agent, slice):
             return [self[i] for i in range(*agent.indices(len(self)))]
-        if isinstance(agent, int) and agent >= len(self):
-            raise IndexError(f"agent must be below {len(self)}, got {agent}")
+        if isinstance(agent, int | np.integer):
+            if not -len(self) <= agent < len(self):
+                raise IndexError(f"agent must be below {len(self)}, got {agent}")
+            agent = int(agent) % len(self)
         return self._learner.function(agent)
 
 
@@ -66,7 +67,7 @@ class Learner:
         ----------
         x : array (n_agents, n_features)
         y : array (n_agents,)
-            NaN where an agent has no reading; its row of ``x`` is then ignored.
+            NaN where an agent has no reading; its row of ``x`` may then be NaN too.
         """
         V = self.network.n_agents
         X = array("x", x, (V, self.n_features))
@@ -88,7 +89,8 @@ class Learner:
     def learn_readings(self, agents: Any, X: Any, Y: Any) -> None:
         """Learn single readings in the order they came, each a step of its own.
 
-        The cost is that of the agents concerned, whatever the size of the network.
+        The cost is that of the agents concerned, whatever the size of the network. A
+        NaN target is no reading, and no step.
 
         Parameters
         ----------
@@ -119,12 +121,9 @@ class Learner:
     def _learn(self, readings: Readings) -> Record:
         simulator = self._prepared(readings.x.shape[1])
         try:
-            record = simulator.run(readings)
-        except DivergenceError as error:
-            self.n_steps += error.n_steps
-            raise
-        self.n_steps += len(readings.start) - 1
-        return record
+            return simulator.run(readings)
+        finally:  # an interrupt loses no step that was made
+            self.n_steps += simulator.steps_made
 
     def _prepared(self, n_features: int) -> Simulator:
         if self._simulator is None:
@@ -217,15 +216,16 @@ class Learner:
         """The agents' functions, in units of the target less offset, over spread."""
         return Functions(self)
 
-    def agent(self, agent: int | str) -> Agent:
+    def agent(self, agent: int | str, n_features: int | None = None) -> Agent:
         """Return one agent by itself, untaught, with the settings it has here.
 
         Agents talk by messages that somebody carries; they follow the trajectory of
-        this learner to the last bit. ``n_features`` must be known: learn first.
+        this learner to the last bit. ``n_features`` is needed before the first reading.
         """
         i = self.network.index(agent)
-        if self.n_features is None:
-            raise ValueError("n_features must be known: learn a step first")
+        n_features = self.n_features if n_features is None else n_features
+        if n_features is None:
+            raise ValueError("n_features must be given before the first reading")
         edges = slice(self.network.indptr[i], self.network.indptr[i + 1])
         return Agent(
             self._rules,
@@ -233,7 +233,7 @@ class Learner:
             Pace(*(float(number) for number in self._paces[i])),
             self.network.neighbours[edges].tolist(),
             self.network.tolerance[edges],
-            self.n_features,
+            n_features,
         )
 
     def function(self, agent: int | str) -> Expansion:

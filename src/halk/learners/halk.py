@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from halk import kernels, losses
 from halk import proximity as proximities
 from halk._validation import choice
@@ -103,14 +105,14 @@ class HALK(Learner):
         self.kernel = kernel
         self.loss = loss
         self.proximity = proximity
-        self.step_size = step_size
-        self.dual_step_size = dual_step_size
+        self.step_size = _own(step_size)
+        self.dual_step_size = _own(dual_step_size)
         self.regularization = regularization
         self.dual_regularization = dual_regularization
         self.tightening = tightening
-        self.epsilon = epsilon
-        self.parsimony = parsimony
-        self.alpha = alpha
+        self.epsilon = _own(epsilon)
+        self.parsimony = _own(parsimony)
+        self.alpha = _own(alpha)
         self.coupling = coupling
         self.step = step
         self.norm_bound = norm_bound
@@ -124,15 +126,21 @@ class HALK(Learner):
         )
 
 
+def _own(value: Any) -> Any:
+    """Return a copy of an array: changed later, it would not be what was used."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 def _rules(
     kernel: Any, loss: Any, proximity: Any, bandwidth: Any, standardize: bool | str
 ) -> Rules:
     """Return the components after checking that they are ones, and fit together."""
+    bandwidth = Fixed() if bandwidth is None else bandwidth
     parts = (
         ("kernel", kernel, kernels.Kernel, "kernels.Gaussian(1.0)"),
         ("loss", loss, losses.Loss, "losses.Squared()"),
         ("proximity", proximity, proximities.Proximity, "proximity.Squared()"),
-        ("bandwidth", bandwidth or Fixed(), Adaptation, "bandwidth.LeaveOneOut()"),
+        ("bandwidth", bandwidth, Adaptation, "bandwidth.LeaveOneOut()"),
     )
     for name, value, family, example in parts:
         if not isinstance(value, family):
@@ -141,7 +149,7 @@ def _rules(
             raise TypeError(
                 f"{name} must be {article} {kind} such as {example}, got {value!r}"
             )
-    if bandwidth is not None and not hasattr(kernel, "bandwidth"):
+    if not isinstance(bandwidth, Fixed) and not hasattr(kernel, "bandwidth"):
         raise ValueError(
             f"bandwidth adaptation needs a kernel with a bandwidth, such as "
             f"Gaussian(1.0); {kernel!r} has none"
@@ -151,4 +159,4 @@ def _rules(
             f"standardize must be False for the {type(loss).__name__} loss, whose "
             f"targets are labels, got {standardize!r}"
         )
-    return Rules(kernel, loss, proximity, bandwidth or Fixed(), None)
+    return Rules(kernel, loss, proximity, bandwidth, None)

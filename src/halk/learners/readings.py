@@ -27,9 +27,9 @@ def checked(names: str, X: Any, Y: Any, loss: Loss, has_agents: bool = True) -> 
     has = ~np.isnan(Y)
     unknown, known = np.isnan(X) & has[..., None], "be finite where there is a reading"
     _refuse(x_name, agent, unknown, known, X)
-    for name, values in ((x_name, X), (y_name, Y)):
-        huge, rule = np.abs(values) > _LARGEST, "be below 1e40 in size; rescale it"
-        _refuse(name, agent, huge, rule, values)
+    rule = "be below 1e40 in size; rescale it"
+    _refuse(x_name, agent, (np.abs(X) > _LARGEST) & has[..., None], rule, X)
+    _refuse(y_name, agent, np.abs(Y) > _LARGEST, rule, Y)
     if loss.takes_labels:
         rule = f"be -1 or +1 for the {type(loss).__name__} loss"
         _refuse(y_name, agent, has & (np.abs(Y) != 1.0), rule, Y)

@@ -2,8 +2,15 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from halk._validation import Indices, Matrix, Vector
-from halk.arena import Arena
+from halk.arena import Arena, arena
+from halk.bandwidth import N_STATE
+from halk.network import Network
+from halk.step import fresh_targets
+
+_FIRST_CAPACITY = 4
 
 
 class Links(NamedTuple):
@@ -44,7 +51,8 @@ class Exchange(NamedTuple):
     answer: Vector  # (E,)    F_j(x_i)
     around: Vector  # (V,)    mean log scale of the neighbours' bandwidths
     touched: Indices  # (V,)  agents to update
-    cursor: Indices  # (5,)   step, phase, next touched, number touched, room wanted
+    cursor: Indices  # (6,)   step, phase, next touched, number touched, and what is
+    #                         wanted: room for atoms (or the agent diverged), for points
 
 
 class Record(NamedTuple):
@@ -53,3 +61,44 @@ class Record(NamedTuple):
     prediction: Vector  # (R,)
     disagreement: Vector  # (T,) mean of h over the edges asked
     asked: Indices  # (T,)       number of edges asked
+
+
+def links_of(network: Network) -> Links:
+    """Return the network for the loop.
+
+    Copies, because the network's own arrays are read-only, and the loop would be
+    compiled again for those.
+    """
+    return Links(
+        network.indptr.copy(),
+        network.neighbours.copy(),
+        network.reverse.copy(),
+        network.tolerance.copy(),
+    )
+
+
+def fresh_state(network: Network, n_features: int) -> State:
+    """Return the state of agents that have learned nothing."""
+    V, E = network.n_agents, network.n_edges
+    return State(
+        arena=arena(np.full(V, _FIRST_CAPACITY), n_features),
+        multipliers=np.zeros(E),
+        scale=np.ones(V),
+        target=fresh_targets(V),
+        adaptation=np.zeros((V, N_STATE)),
+        violation=np.zeros(E),
+        asked=np.zeros(E, dtype=np.int64),
+    )
+
+
+def fresh_exchange(network: Network) -> Exchange:
+    """Return room for what agents say to each other."""
+    V, E = network.n_agents, network.n_edges
+    return Exchange(
+        reading=np.full(V, -1),
+        own=np.zeros(V),
+        answer=np.zeros(E),
+        around=np.zeros(V),
+        touched=np.zeros(V, dtype=np.int64),
+        cursor=np.zeros(6, dtype=np.int64),
+    )

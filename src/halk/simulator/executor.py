@@ -5,24 +5,28 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
-from halk.arena import arena, dictionary_of, enlarged
-from halk.bandwidth import N_STATE
+from halk.arena import dictionary_of, enlarged
 from halk.compression import compressor, workspace
-from halk.errors import DivergenceError
+from halk.errors import DivergenceError, HalkError
 from halk.expansion import Expansion
 from halk.kernels import rescaled
 from halk.network import Network
-from halk.simulator.arrays import Exchange, Links, Readings, Record, State
+from halk.simulator.arrays import (
+    Readings,
+    Record,
+    fresh_exchange,
+    fresh_state,
+    links_of,
+)
 from halk.simulator.loop import (
     DIVERGED,
     FINISHED,
     NEEDS_ARENA,
+    NEEDS_WORKSPACE,
     run,
     values_of,
 )
-from halk.step import Inbox, Rules, Settings, fresh_targets
-
-_FIRST_CAPACITY = 4
+from halk.step import Rules, Settings, fresh_inbox
 
 
 class Simulator:
@@ -48,37 +52,16 @@ class Simulator:
         paces: Matrix,
         n_features: int,
     ) -> None:
-        V, E = network.n_agents, network.n_edges
         self.rules = rules._replace(compressor=compressor())
         self.settings = settings
         self.paces = paces
         self.n_features = n_features
-        self.links = Links(
-            # the network's arrays are read-only, which would compile the loop again
-            network.indptr.copy(),
-            network.neighbours.copy(),
-            network.reverse.copy(),
-            network.tolerance.copy(),
-        )
-        self.state = State(
-            arena=arena(np.full(V, _FIRST_CAPACITY), n_features),
-            multipliers=np.zeros(E),
-            scale=np.ones(V),
-            target=fresh_targets(V),
-            adaptation=np.zeros((V, N_STATE)),
-            violation=np.zeros(E),
-            asked=np.zeros(E, dtype=np.int64),
-        )
-        self._talk = Exchange(
-            reading=np.full(V, -1),
-            own=np.zeros(V),
-            answer=np.zeros(E),
-            around=np.zeros(V),
-            touched=np.zeros(V, dtype=np.int64),
-            cursor=np.zeros(5, dtype=np.int64),
-        )
-        self._n_block = int(network.degree.max(initial=0)) + 1
-        self._make_workspace(2 * self._n_block + 16)
+        self.links = links_of(network)
+        self.state = fresh_state(network, n_features)
+        self._talk = fresh_exchange(network)
+        self._degree = int(network.degree.max(initial=0))
+        self._is_torn = False
+        self._make_workspace(16, 2)
 
     def __getstate__(self) -> dict[str, Any]:
         # the compressor is a pointer into this process: another one makes its own
@@ -88,10 +71,14 @@ class Simulator:
         vars(self).update(state)
         self.rules = self.rules._replace(compressor=compressor())
 
-    def _make_workspace(self, n_union: int) -> None:
-        B = self._n_block
-        self._workspace = workspace(n_union, B, self.n_features)
-        self._inbox = Inbox(np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(B))
+    def _make_workspace(self, n_union: int, n_block: int) -> None:
+        self._workspace = workspace(n_union, n_block, self.n_features)
+        self._inbox = fresh_inbox(n_block, self._degree)
+
+    @property
+    def steps_made(self) -> int:
+        """How many steps of the last stream were made."""
+        return int(self._talk.cursor[0])
 
     def run(self, readings: Readings) -> Record:
         """Learn from a stream; return what was seen on the way.
@@ -102,12 +89,29 @@ class Simulator:
             If a prediction leaves the finite numbers; the state is then that of the
             last finite step.
         """
+        if self._is_torn:
+            raise HalkError(
+                "this model stopped in the middle of a step for lack of memory; load "
+                "its last checkpoint"
+            )
         n_steps = len(readings.start) - 1
         record = Record(
             np.zeros(len(readings.y)), np.zeros(n_steps), np.zeros(n_steps, np.int64)
         )
         self._talk.cursor[:] = 0
-        while True:
+        try:
+            self._drive(readings, record)
+        except KeyboardInterrupt:
+            if self._talk.cursor[1]:  # finish the step that is under way, then stop
+                steps = readings.start[: self.steps_made + 2]
+                self._drive(readings._replace(start=steps), record)
+            raise
+        return record
+
+    def _drive(self, readings: Readings, record: Record) -> None:
+        """Run the compiled loop to its end, making room when it asks."""
+        status = NEEDS_WORKSPACE
+        while status != FINISHED:
             status = run(
                 self.rules,
                 self.settings,
@@ -120,33 +124,37 @@ class Simulator:
                 self._inbox,
                 record,
             )
-            if status == FINISHED:
-                return record
             if status == DIVERGED:
-                self._stop(readings)
-            self._make_room(status)
+                self._stop()
+            if status != FINISHED:
+                self._make_room(status)
 
     def _make_room(self, status: int) -> None:
         cursor = self._talk.cursor
-        wanted = int(cursor[4])
-        if status == NEEDS_ARENA:
-            agent = int(self._talk.touched[cursor[2]])
-            larger = enlarged(self.state.arena, agent, wanted)
-            self.state = self.state._replace(arena=larger)
-        else:
-            self._make_workspace(wanted + wanted // 2 + 8)
+        wanted, n_block = int(cursor[4]), int(cursor[5])
+        try:
+            if status == NEEDS_ARENA:
+                agent = int(self._talk.touched[cursor[2]])
+                larger = enlarged(self.state.arena, agent, wanted)
+                self.state = self.state._replace(arena=larger)
+            else:
+                n_block = max(n_block + n_block // 4, len(self._workspace.rest))
+                n_union = max(wanted + wanted // 2, len(self._workspace.start))
+                self._make_workspace(max(n_union, n_block), n_block)
+        except MemoryError:
+            self._is_torn = True
+            raise
 
-    def _stop(self, readings: Readings) -> None:
-        t = int(self._talk.cursor[0])
+    def _stop(self) -> None:
+        """Forget the step that diverged, and say so."""
         self._talk.reading[:] = -1
-        agents = readings.agent[readings.start[t] : readings.start[t + 1]]
-        worst = int(agents[np.argmax(np.abs(self._talk.own[agents]))])
+        agent = int(self._talk.cursor[4])
         error = DivergenceError(
-            f"learning diverged: a prediction passed 1e50 (agent {worst}, step {t} of "
-            f"this call); use step='normalized', or a step size below "
-            f"{self.paces[worst, 0]:g}. The model keeps its last finite state"
+            f"learning diverged: a prediction passed 1e50 (agent {agent}, step "
+            f"{self.steps_made} of this call); use step='normalized', or a step size "
+            f"below {self.paces[agent, 0]:g}. The model keeps its last finite state"
         )
-        error.n_steps = t
+        error.n_steps = self.steps_made
         raise error
 
     def values(self, agents: Indices, X: Matrix) -> Vector:

@@ -15,8 +15,6 @@ from halk.bandwidth import adapt
 from halk.compression import Workspace
 from halk.expansion import value_at
 from halk.kernels import rescaled
-from halk.losses import loss_slope
-from halk.proximity import proximity_value
 from halk.simulator.arrays import Exchange, Links, Readings, Record, State
 from halk.step import (
     LARGEST,
@@ -29,6 +27,8 @@ from halk.step import (
     adopt,
     dual_pace,
     observe,
+    own_slope,
+    scale_into_ball,
     update_function,
     update_multipliers,
 )
@@ -68,6 +68,7 @@ def _listen(
         record.prediction[r] = value_of(rules, state, i, readings.x[r])
         talk.own[i] = record.prediction[r]
         if not abs(talk.own[i]) <= LARGEST:
+            talk.cursor[4] = i
             return False
     for r in range(readings.start[t], readings.start[t + 1]):
         i = readings.agent[r]
@@ -77,6 +78,25 @@ def _listen(
             for k in range(state.arena.order[i]):
                 D.weights[k] *= ratio
             talk.own[i] = value_of(rules, state, i, readings.x[r])
+    return True
+
+
+@compiled
+def _is_finite(
+    rules: Rules, links: Links, state: State, readings: Readings, t: int,
+    talk: Exchange,
+) -> bool:  # fmt: skip
+    """Return whether all values of step ``t`` are finite, before anything changes."""
+    for r in range(readings.start[t], readings.start[t + 1]):
+        i = readings.agent[r]
+        talk.cursor[4] = i
+        if not abs(value_of(rules, state, i, readings.x[r])) <= LARGEST:
+            return False
+        for e in range(links.start[i], links.start[i + 1]):
+            talk.cursor[4] = links.neighbour[e]
+            value = value_of(rules, state, talk.cursor[4], readings.x[r])
+            if not abs(value) <= LARGEST:
+                return False
     return True
 
 
@@ -94,6 +114,7 @@ def _answer(
             adopt(state.target[j], talk.own[i], state.target[i, SPREAD], settings)
             answer = value_of(rules, state, j, readings.x[r])
             if not abs(answer) <= LARGEST:
+                talk.cursor[4] = j
                 return False
             talk.answer[e] = answer
             total += state.adaptation[j, 0]
@@ -121,6 +142,16 @@ def _collect_touched(
                     talk.touched[n] = j
                     n += 1
     return n
+
+
+@compiled
+def _block_size(settings: Settings, links: Links, talk: Exchange, i: int) -> int:
+    """Return how many new points agent ``i`` gets in this step."""
+    b = 1 if talk.reading[i] >= 0 else 0
+    if settings.is_exact:
+        for e in range(links.start[i], links.start[i + 1]):
+            b += talk.reading[links.neighbour[e]] >= 0
+    return b
 
 
 @compiled
@@ -154,11 +185,11 @@ def _update(
 ) -> int:  # fmt: skip
     """Move agent ``i``'s function; return a status."""
     arena = state.arena
-    degree = links.start[i + 1] - links.start[i]
-    if arena.order[i] + degree + 1 > len(ws.start) or degree + 1 > len(ws.rest):
-        talk.cursor[4] = arena.order[i] + degree + 1
-        return NEEDS_WORKSPACE
     r = talk.reading[i]
+    b = _block_size(settings, links, talk, i)
+    if arena.order[i] + b > len(ws.start) or b > len(ws.rest):
+        talk.cursor[4], talk.cursor[5] = arena.order[i] + b, b
+        return NEEDS_WORKSPACE
     y = readings.y[r] if r >= 0 else 0.0
     pace = Pace(paces[i, 0], paces[i, 1], paces[i, 2])
     mu = state.multipliers[links.start[i] : links.start[i + 1]]
@@ -176,14 +207,12 @@ def _update(
             return NEEDS_ARENA
     arena.order[i] = m
     if r >= 0:
-        offset, spread = state.target[i, OFFSET], state.target[i, SPREAD]
-        slope = loss_slope(
-            rules.loss, (talk.own[i] - offset) / spread, (y - offset) / spread
-        )
+        slope = own_slope(rules, talk.own[i], y, state.target[i])
         state.scale[i], arena.order[i] = adapt(
             rules.adaptation, rules.kernel, D, m, ws, state.adaptation[i],
             state.scale[i], readings.x[r], slope, talk.around[i],
         )  # fmt: skip
+        scale_into_ball(D, arena.order[i], settings.norm_bound)
     return FINISHED
 
 
@@ -199,15 +228,10 @@ def _settle(
         first, last = links.start[i], links.start[i + 1]
         spread = state.target[i, SPREAD]
         eta = dual_pace(state.target[i], paces[i, 1], settings)
-        for e in range(first, last):
-            h = proximity_value(
-                rules.proximity, talk.own[i] / spread, talk.answer[e] / spread
-            )
-            state.violation[e] += h - links.tolerance[e]
-            state.asked[e] += 1
         total += update_multipliers(
             rules, settings, eta, talk.own[i], talk.answer[first:last],
             spread, links.tolerance[first:last], state.multipliers[first:last],
+            state.violation[first:last], state.asked[first:last],
         )  # fmt: skip
         asked += last - first
     record.asked[t] = asked
@@ -230,6 +254,10 @@ def run(
     while cursor[0] < len(readings.start) - 1:
         t = cursor[0]
         if cursor[1] == 0:
+            # taking a reading in changes an agent: look before, where that is so
+            changes = settings.removes_offset or settings.removes_spread
+            if changes and not _is_finite(rules, links, state, readings, t, talk):
+                return DIVERGED
             if not (
                 _listen(rules, settings, state, readings, t, talk, record)
                 and _answer(rules, settings, links, state, readings, t, talk)
