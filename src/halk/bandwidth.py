@@ -225,7 +225,7 @@ def refit_to_scale(
     Mutates ``D``; returns the number of atoms, fewer where the wider kernel makes some
     depend on others.
     """
-    values = ws.precision  # free here: only the early decision uses it
+    values = ws.precision  # free here: rebuild does not use it
     for k in range(m):
         values[k] = 0.0
         for c in range(m):

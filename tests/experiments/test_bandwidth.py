@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,3 +122,15 @@ def test_divergence_is_reported_in_its_row():
     assert rows[1].n_better == 1
     assert bandwidth.summarize([rule, fixed])[1].n_better == 1
     assert "loss" not in rule[1].as_json()
+
+
+WORLD_OCEAN_ATLAS = Path(__file__).parents[3] / "shared/data/gulf_woa18_50nodes.csv"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not WORLD_OCEAN_ATLAS.exists(), reason="the table is not here")
+def test_adaptation_beats_the_fixed_bandwidth_on_the_ocean():
+    for rows in bandwidth.compare(bandwidth.read(WORLD_OCEAN_ATLAS), n_seeds=1):
+        _, leave_one_out, loss_following = rows
+        assert leave_one_out.is_better
+        assert loss_following.is_better

@@ -90,3 +90,52 @@ def test_budget_is_kept_for_a_million_steps(width, epsilon):
     sizes, memory = run(1_000_000, width, epsilon, 100)
     assert max(sizes) < 100
     assert memory[-1] - memory[10] < 20_000  # KiB: flat after the first tenth
+
+
+def unprojected_in_the_middle(model, x, y):
+    """Return f~ of S5 for the middle agent of three, with the exact coupling."""
+    f = model.functions
+    mu = {(int(i), int(j)): m for (i, j), m in zip(*_priced(model), strict=True)}
+    value = [[float(f[i]([[x[j]]])[0]) for j in range(3)] for i in range(3)]
+    pull = value[1][1] - y[1]
+    pull += sum(mu[1, j] * (value[1][1] - value[j][1]) for j in (0, 2))
+    others = [mu[j, 1] * (value[1][j] - value[j][j]) for j in (0, 2)]
+    curvature = 1 + 2 * sum(mu.values())
+    eta = ETA / (1 + ETA * curvature)
+    atoms = np.concatenate([f[1].atoms[:, 0], [x[1], x[0], x[2]]])
+    new = -eta * np.array([pull, *others])
+    return atoms, np.concatenate([(1 - eta * LAMBDA) * f[1].weights, new])
+
+
+def _priced(model):
+    return model.network.edges, model.multipliers
+
+
+LONG = pytest.param(300_000, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("n_steps", [5_000, LONG])
+def test_budget_is_kept_for_blocks(n_steps):
+    rng = np.random.default_rng(1)
+    width, epsilon, n_checks = 1.0, 1e-3, 50
+    model = HALK(
+        Network.path(3, tolerance=0.01),
+        kernels.Gaussian(width),
+        step_size=ETA,
+        regularization=LAMBDA,
+        epsilon=epsilon,
+    )
+    model.learn_one([[0.5], [0.6], [0.7]], [1.0, 1.0, 1.0])
+    for _ in range(n_checks):
+        x, y = ill_conditioned(rng, 3 * (n_steps // n_checks))
+        X, Y = x.reshape(-1, 3, 1), y.reshape(-1, 3)
+        model.learn_many(X[:-1], Y[:-1])
+        wanted = unprojected_in_the_middle(model, X[-1, :, 0], Y[-1])
+        model.learn_one(X[-1], Y[-1])
+        f = model.functions[1]
+        rounding = 3e-8 * np.abs(wanted[1]).sum()
+        assert distance(width, (f.atoms[:, 0], f.weights), wanted) <= (
+            epsilon * (1 + 1e-6) + rounding
+        )
+    assert model.model_order.max() < 100
+    assert model.multipliers.max() > 0
