@@ -25,6 +25,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     b'1 2 3'
     """
     target = Path(os.path.realpath(path))  # a link stays a link
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"folder {target.parent} must exist, to save {path}")
     temporary = target.with_name(f".halk-{os.urandom(8).hex()}.tmp")
     try:
         with temporary.open("xb") as file:

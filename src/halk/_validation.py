@@ -77,7 +77,10 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> NDArray[np.fl
     except ValueError:
         raise ValueError(f"{name} must be a rectangular array of numbers") from None
     if result.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must hold real numbers, got dtype {result.dtype}")
+        hint = "; use NaN for what is missing" if result.dtype.kind == "O" else ""
+        raise TypeError(
+            f"{name} must hold real numbers, got dtype {result.dtype}{hint}"
+        )
     fits = result.ndim == len(shape) and all(
         want in (None, got) for want, got in zip(shape, result.shape, strict=True)
     )

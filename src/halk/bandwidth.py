@@ -1,4 +1,4 @@
-"""Bandwidth adaptation: every agent finds the width of its own kernel (SPEC 5).
+"""Bandwidth adaptation: every agent finds the width of its own kernel (S10).
 
 A rule proposes a new bandwidth at each reading. Proposals are damped on the log scale
 and kept within bounds; only when they have moved away from the bandwidth in use by more

@@ -1,4 +1,4 @@
-"""What is measured while a network learns (SPEC section 8), as plain numbers."""
+"""What is measured while a network learns, as plain numbers."""
 
 from collections.abc import Callable
 from typing import Any

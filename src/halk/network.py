@@ -30,7 +30,7 @@ class Network(Builders):
     """A symmetric network of agents with a tolerance on every directed edge.
 
     Two neighbours make two directed edges, (i, j) and (j, i): the constraint of each
-    is an expectation over the readings of its first agent (SPEC, S1).
+    is an expectation over the readings of its first agent (S1).
 
     Parameters
     ----------

@@ -404,10 +404,9 @@ class HALK:
         i, mu = self.edges[e][0], float(self.multipliers[e])
         spread = np.sqrt(self.deviations[i] / max(self.count[i], 1))
         constant = spread <= 1e-9 * abs(self.mean[i])
-        unit_known = self.standardize is not True or (
-            self.count[i] >= 10 and not constant
-        )
-        if i not in seen.asking or not unit_known:
+        stuck = self.standardize is True and constant
+        unknown = self.standardize is not False and (self.count[i] < 10 or stuck)
+        if i not in seen.asking or unknown:
             return mu
         eta = float(self.dual_step_size[i])
         h = self.proximity.value(*self._arguments(e, seen))

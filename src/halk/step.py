@@ -2,7 +2,7 @@
 
 Values travel between agents in the unit of the target, ``F = offset + spread f``; every
 agent measures its own constraints in its own unit, that is, over its own spread. With
-offset 0 and spread 1, the default, this is SPEC section 3 to the letter.
+offset 0 and spread 1, the default, these are the equations to the letter.
 """
 
 from typing import Any, NamedTuple
@@ -75,7 +75,7 @@ COUNT, MEAN, SQUARES, OFFSET, SPREAD, ADOPTED = range(6)
 """Columns of an agent's running statistics of its target."""
 
 WARM_UP = 10
-"""Readings before a spread is known well enough to price a tolerance in it."""
+"""Readings before offset and spread are known well enough to price a tolerance."""
 
 CONSTANT = 1e-9
 """Spread, as a share of the mean, below which a target counts as constant."""
@@ -126,16 +126,16 @@ def adopt(target: Vector, value: float, spread: float, settings: Settings) -> No
 
 @compiled
 def dual_pace(target: Vector, eta: float, settings: Settings) -> float:
-    """Return the dual step size; zero while the agent's unit is not yet known.
+    """Return the dual step size; zero while the agent's statistics are not yet known.
 
-    A sensor that is stuck never knows it: priced in a spread of nothing, its neighbours
-    would be made to follow it.
+    A sensor that is stuck never knows its spread: priced in one of nothing, its
+    neighbours would be made to follow it.
     """
-    if not settings.removes_spread:
+    if not (settings.removes_offset or settings.removes_spread):
         return eta
     spread = (target[SQUARES] / max(target[COUNT], 1.0)) ** 0.5
-    is_known = target[COUNT] >= WARM_UP and spread > CONSTANT * abs(target[MEAN])
-    return eta if is_known else 0.0
+    is_stuck = settings.removes_spread and spread <= CONSTANT * abs(target[MEAN])
+    return 0.0 if target[COUNT] < WARM_UP or is_stuck else eta
 
 
 @compiled

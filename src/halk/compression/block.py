@@ -3,7 +3,7 @@
 In the steady state a step moves weights only. Whether this step does is known after one
 product ``U = Q k_D(x)`` an atom, in O(m) for one new atom and O(m b^2) for a block: the
 Schur complement ``S`` of the block gives the removal costs of new and of old atoms
-*after* adding, without adding (SPEC 4).
+*after* adding, without adding.
 """
 
 from halk._jit import compiled
@@ -243,7 +243,7 @@ def _cheapest_new(ws: Workspace, n_new: int) -> int:
 
 @compiled
 def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
-    """Remove new atom ``gone`` and refit everything else (SPEC 4, second rule)."""
+    """Remove new atom ``gone`` and refit everything else."""
     ws.picked[gone] = 0
     T = ws.schur
     share = ws.rest[gone] / T[gone, gone]

@@ -179,7 +179,7 @@ def _cheapest(ws: Workspace, n_kept: int) -> int:
 
 @compiled
 def _remove(ws: Workspace, n_kept: int, gone: int) -> None:
-    """Remove the atom at a position, refit the others, close the gap (SPEC 4)."""
+    """Remove the atom at a position, refit the others, close the gap."""
     Q = ws.inverse
     pivot = Q[gone, gone]
     share = ws.weights[gone] / pivot

@@ -10,7 +10,7 @@ from halk._validation import Indices, Matrix, Vector
 class Dictionary(NamedTuple):
     """One agent's function in arrays with room to grow; the first ``m`` count.
 
-    ``gram`` holds ``K = k(d_k, d_l)`` and ``inverse`` its inverse ``Q`` (SPEC 4). Both
+    ``gram`` holds ``K = k(d_k, d_l)`` and ``inverse`` its inverse ``Q``. Both
     are kept: ``Q`` decides, ``K`` verifies what ``Q`` decided.
     """
 

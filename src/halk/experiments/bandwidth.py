@@ -1,7 +1,7 @@
-"""Whether adapting the bandwidth gives a lower loss with fewer atoms (SPEC 5).
+"""Whether adapting the bandwidth gives a lower loss with fewer atoms.
 
 ``python -m halk.experiments.bandwidth DATA.csv`` learns temperature and salinity from
-depth in a network of ocean sensors, as SPEC sections 3 and 8 set it up: edges within
+depth in a network of ocean sensors, set up as in the paper: edges within
 1000 km, tolerance ``exp(-distance / 1000 km)``, every agent draws one of its readings
 at random each step. It compares a fixed bandwidth of 50 m with each adaptation, under
 the paper's own update and under halk's default one.

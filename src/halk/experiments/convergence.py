@@ -1,4 +1,4 @@
-"""Whether the average gap to the optimum vanishes as the theorem says (SPEC 3).
+"""Whether the average gap to the optimum vanishes as the theorem says.
 
 ``python -m halk.experiments.convergence`` runs HALK on a problem with finitely many
 readings, whose optimum a convex solver finds, for growing numbers of steps T with

@@ -99,9 +99,7 @@ class Learner:
         X : array (n, n_features)
         Y : array (n,)
         """
-        if isinstance(agents, int | str | np.integer):
-            agents = [agents]
-        index = np.array([self.network.index(agent) for agent in agents], np.int64)
+        index = self._indices(agents)
         X = array("X", X, (len(index), self.n_features))
         Y = array("Y", Y, (len(index),))
         self._learn(single(index, X, Y, self._rules.loss))
@@ -168,9 +166,14 @@ class Learner:
         agents : sequence of int or str, length n
         X : array (n, n_features)
         """
-        index = np.array([self.network.index(agent) for agent in agents], np.int64)
+        index = self._indices(agents)
         X = without_nan("X", array("X", X, (len(index), self.n_features)))
         return self._values(index, X)
+
+    def _indices(self, agents: Any) -> Indices:
+        if isinstance(agents, int | str | np.integer):
+            agents = [agents]
+        return np.array([self.network.index(agent) for agent in agents], np.int64)
 
     def _values(self, agents: Indices, X: Matrix) -> Vector:
         if self._simulator is None:

@@ -23,7 +23,7 @@ class HALK(Learner):
     """Online kernel learning by agents that must stay close to their neighbours.
 
     Every agent learns a function of its own from its own readings, and is held within
-    a tolerance of its neighbours' by multipliers (SPEC S1 to S10).
+    a tolerance of its neighbours' by multipliers (S1 to S10).
 
     Parameters
     ----------
@@ -57,7 +57,9 @@ class HALK(Learner):
         ``bandwidth.LeaveOneOut()`` (S10) or ``bandwidth.LossFollowing()``.
     standardize : {False, "offset", True}
         Remove the running mean of each agent's targets, or mean and spread, and put
-        them back in predictions. Tolerances then count in squares of the spread.
+        them back in predictions. With True, tolerances count in squares of the agent's
+        own spread: meant for sensors of similar range. Multipliers rest for an agent's
+        first ten readings.
 
     Examples
     --------

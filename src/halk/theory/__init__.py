@@ -1,4 +1,4 @@
-"""What the theorems guarantee, in numbers (SPEC section 9).
+"""What the theorems guarantee, in numbers.
 
 They speak of ``coupling="exact"`` with plain steps ``eta = T^(-1/2)`` for functions and
 multipliers alike, a reading for every agent at every step, the norm ball (S8) on, and

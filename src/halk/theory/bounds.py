@@ -16,7 +16,7 @@ from halk.theory.problem import Problem
 def tightening(problem: Problem, n_steps: int, alpha: float = 0.0) -> float:
     """Return the guaranteed nu: with it, no constraint is violated on average.
 
-    ``nu = zeta T^(-1/2) + Lambda alpha`` with ``zeta = Gamma`` (SPEC section 9; paper,
+    ``nu = zeta T^(-1/2) + Lambda alpha`` with ``zeta = Gamma`` (paper,
     Theorem 2).
 
     Examples
@@ -31,7 +31,7 @@ def tightening(problem: Problem, n_steps: int, alpha: float = 0.0) -> float:
 
 
 def practical_tightening(n_steps: int, factor: float = 0.3) -> float:
-    """Return the nu that did in practice, ``0.3 T^(-1/2)`` (SPEC section 3, table).
+    """Return the nu that did in practice, ``0.3 T^(-1/2)`` (docs/results.md).
 
     Examples
     --------
@@ -44,7 +44,7 @@ def practical_tightening(n_steps: int, factor: float = 0.3) -> float:
 def gap_bound(problem: Problem, n_steps: int, alpha: float = 0.0) -> float:
     """Bound the average of ``S(f_t) - S(f*)`` over a run with the guaranteed nu.
 
-    The formula is in `constants` (SPEC section 9; paper, Corollary 2): the way to go,
+    The formula is in `constants` (paper, Corollary 2): the way to go,
     the noise, and what tightening and compression cost.
 
     Examples
@@ -63,8 +63,7 @@ def model_order_bound(
 ) -> int:
     """Bound the atoms of one agent, rounded up; huge, hence an int.
 
-    ``M_i <= beta (R_M / alpha)^(2 p)``, ``R_M = C + L_h E max_j mu_ij`` (SPEC section
-    9; paper, Theorem 1). R_M is the largest weight that a new atom can get, over the
+    ``M_i <= beta (R_M / alpha)^(2 p)``, ``R_M = C + L_h E max_j mu_ij`` (paper, Theorem 1). R_M is the largest weight that a new atom can get, over the
     step size.
 
     Parameters
@@ -100,7 +99,7 @@ def dual_regularization_range(
 ) -> tuple[float, float] | None:
     """Return the least and largest admissible delta, or None if the step is too long.
 
-    ``8 V X^2 L_h^2 E + 2 E delta^2 eta^2 - delta <= 0`` (SPEC section 9; paper, proof
+    ``8 V X^2 L_h^2 E + 2 E delta^2 eta^2 - delta <= 0`` (paper, proof
     of Theorem 2): forgetting outweighs what multipliers add to the gradients. Nothing
     does if ``eta > 1 / (8 E X L_h sqrt(V))``; without edges anything does, up to
     ``inf``. The paper's own experiments, with delta = 1e-5, break the condition.

@@ -29,7 +29,7 @@ def compression(
 ) -> Compression:
     """Return epsilon, parsimony and alpha from the one that is given.
 
-    ``epsilon = P eta^(3/2)``, ``alpha = epsilon / eta`` (SPEC section 3): the distance
+    ``epsilon = P eta^(3/2)``, ``alpha = epsilon / eta``: the distance
     that a step may lose (S7), the paper's constant P, and what the theorems speak of.
 
     Examples

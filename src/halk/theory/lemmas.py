@@ -28,7 +28,7 @@ class Constants(NamedTuple):
 
 
 def constants(problem: Problem) -> Constants:
-    """Return the constants of Theorem 2 and its lemmas (SPEC section 9).
+    """Return the constants of Theorem 2 and its lemmas.
 
     ::
 
@@ -77,17 +77,17 @@ def constants(problem: Problem) -> Constants:
 
 
 def gradient_bound(problem: Problem) -> float:
-    """Return K of `constants` (SPEC section 9; paper, Lemma 2)."""
+    """Return K of `constants` (paper, Lemma 2)."""
     return constants(problem).gradient_bound
 
 
 def multiplier_bound(problem: Problem) -> float:
-    """Return Q of `constants` (SPEC section 9; paper, Lemma 1)."""
+    """Return Q of `constants` (paper, Lemma 1)."""
     return constants(problem).multiplier_bound
 
 
 def violation_per_root(problem: Problem) -> float:
-    """Return Gamma of `constants`, the smallest zeta (SPEC section 9; Theorem 2).
+    """Return Gamma of `constants`, the smallest zeta (paper, Theorem 2).
 
     Examples
     --------

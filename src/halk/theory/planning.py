@@ -75,7 +75,7 @@ def plan(
 ) -> Plan:
     """Return a run whose average gap is guaranteed to be at most ``gap``.
 
-    Half of the gap goes to compression, half to the steps (SPEC section 9; paper,
+    Half of the gap goes to compression, half to the steps (paper,
     Corollary 2): ``alpha <= gap / (2 (4 V R_B + Q Lambda))``, T of the order of
     ``gap^-2``. Both also keep `unmet_conditions` empty; that of nu binds only for gaps
     above ``2 V R_B (C X + lambda R_B)``, which any function in the ball meets.
