@@ -62,7 +62,7 @@ def _encoded_object(value: Any, name: str, members: Members) -> dict[str, Any]:
     if not keys:
         refuse(
             f"has {name} = {value!r}, which is not one of halk's own components",
-            "a kernel of your own can be saved as kernels.Custom, a loss or proximity cannot",
+            "a kernel of your own is saved as kernels.Custom; a loss cannot be",
         )
     if isinstance(value, kernels.Custom):
         source = value.source

@@ -63,8 +63,8 @@ def model_order_bound(
 ) -> int:
     """Bound the atoms of one agent, rounded up; huge, hence an int.
 
-    ``M_i <= beta (R_M / alpha)^(2 p)``, ``R_M = C + L_h E max_j mu_ij`` (paper, Theorem 1). R_M is the largest weight that a new atom can get, over the
-    step size.
+    ``M_i <= beta (R_M / alpha)^(2 p)``, ``R_M = C + L_h E max_j mu_ij`` (paper,
+    Theorem 1). R_M is the largest weight that a new atom can get, over the step size.
 
     Parameters
     ----------
