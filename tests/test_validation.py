@@ -64,7 +64,12 @@ def test_shapes(call: Callable[[HALK], Any], message: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "dtype"),
-    [(1j, "complex128"), (None, "object"), ("1.0", "<U3"), (b"1", "|S1")],
+    [
+        (1j, "complex128"),
+        (None, "object; use NaN for what is missing"),
+        ("1.0", "<U3"),
+        (b"1", "|S1"),
+    ],
 )
 def test_dtypes(value: Any, dtype: str) -> None:
     message = f"must hold real numbers, got dtype {dtype}"

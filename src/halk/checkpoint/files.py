@@ -113,7 +113,7 @@ def load(path: PathLike, cls: type[L], kernel: Any = None) -> L:
         If the file is damaged, foreign, of a newer version or of another learner.
     """
     if kernel is not None and not isinstance(kernel, Kernel):
-        raise TypeError(f"kernel must be a Kernel, got {kernel!r}")
+        raise TypeError(f"kernel must be a kernel, got {kernel!r}")
     try:
         with Path(path).open("rb") as file:
             return _loaded(file, cls, kernel)
