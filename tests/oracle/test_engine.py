@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halk import HALK, Network, kernels, losses, proximity, reference
+from halk.bandwidth import LeaveOneOut, LossFollowing
 
 
 class Parts(NamedTuple):
@@ -205,3 +206,32 @@ def test_parsimony_and_alpha_are_budgets_of_the_step_size():
     ):
         model = HALK(network, step_size=eta, **numbers)
         np.testing.assert_allclose(model._paces[:, 2], expected)
+
+
+@pytest.mark.parametrize("rule", ["leave-one-out", "loss-following"])
+@pytest.mark.parametrize("coupling", ["exact", "paper"])
+def test_bandwidths_adapt_as_the_references(rule, coupling):
+    network = Network(4, [(0, 1), (1, 2)], 0.01)
+    parts = PARTS["gaussian-squared-squared"]
+    X, Y = stream(network, parts, 2, 80)
+    numbers = {"step_size": 0.3, "epsilon": 0.05, "coupling": coupling}
+    numbers |= {"regularization": 1e-3, "dual_regularization": 1e-3}
+    guards = {"rate": 0.2, "warm_up": 5, "smoothing": 0.1}
+    rules = {"leave-one-out": LeaveOneOut, "loss-following": LossFollowing}
+    ours = HALK(network, parts.kernel, bandwidth=rules[rule](**guards), **numbers)
+    plain = reference.AdaptiveHALK(
+        4, [(int(i), int(j)) for i, j in network.edges], network.tolerance, 1,
+        parts.plain_kernel, parts.plain_loss, parts.plain_proximity,
+        bandwidth=0.25, adaptation=rule, guards=reference.Guards(**guards), **numbers,
+    )  # fmt: skip
+    grid = np.linspace(-1, 1, 9)[:, None]
+    for x, y in zip(X, Y, strict=True):
+        ours.learn_one(x, y)
+        plain.step(x, y)
+        np.testing.assert_allclose(ours.bandwidths, 0.25 * plain.width, rtol=1e-6)
+        assert ours.model_order.tolist() == [len(w) for w in plain.weights]
+        for i in range(4):
+            np.testing.assert_allclose(
+                ours.predict(i, grid), plain.predict(i, grid), atol=1e-6
+            )
+    assert (np.abs(np.log(plain.width)) > 0.05).all()
