@@ -87,6 +87,7 @@ def test_networks_without_edges_work(rng, n_agents):
     assert np.isfinite(model.predict_one(X[0])).all()
 
 
+@pytest.mark.compiled
 def test_a_hundred_thousand_agents(rng):
     network = Network.random_geometric(100_000, 0.004, seed=0, tolerance=0.1)
     model = HALK(network, epsilon=0.1)
@@ -97,6 +98,7 @@ def test_a_hundred_thousand_agents(rng):
     assert np.isfinite(model.predict_one(X)).all()
 
 
+@pytest.mark.compiled
 def test_an_agent_with_a_large_model_costs_only_itself(rng):
     model = HALK(Network(1000), kernel=halk.kernels.Gaussian(1e-3), epsilon=1e-6)
     X = rng.uniform(size=(300, 1))

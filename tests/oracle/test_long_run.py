@@ -11,6 +11,8 @@ from halk.step import LARGEST
 
 ETA, LAMBDA = 0.5, 1e-4
 
+pytestmark = pytest.mark.compiled  # interpreted, they take too long
+
 
 def distance(kernel_width, first, second):
     """Return the RKHS distance of two Gaussian expansions, in 60 digits."""
