@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import halk
-from halk import HALK, CheckpointError, Network, checkpoint, kernels
+from halk import HALK, CheckpointError, Network, checkpoint, kernels, learners
 from halk import bandwidth as adaptations
 from halk.arena import dictionary_of
 from halk.checkpoint import arguments
@@ -224,10 +224,90 @@ def test_a_network_of_one(tmp_path: Path) -> None:
     )
 
 
+# --- every learner --------------------------------------------------------------------
+
+BASES = {"Learner", "DictionaryLearner", "FeatureLearner"}
+LEARNERS: dict[str, dict[str, Any]] = {
+    "HALK": {},
+    "Penalty": {"penalty": 0.3, "standardize": True},
+    "Consensus": {},
+    "Alone": {"standardize": True},
+    "POLK": {"standardize": "offset"},
+    "Linear": {"features": halk.features.RandomFourier(9, 0.2, seed=3)},
+    "RBFNetwork": {"centres": np.linspace(0, 1, 5)[:, None], "bandwidth": 0.2},
+    "RFFDiffusion": {"n_frequencies": 9, "bandwidth": 0.2},
+    "RFFADMM": {"n_frequencies": 9, "bandwidth": 0.2, "threshold": 0.1},
+    "NLMS": {"step_size": np.array([0.1, 0.2, 0.3])},
+}
+
+
+def any_model(name: str) -> Any:
+    return getattr(learners, name)(network(), **LEARNERS[name])
+
+
+def test_every_learner_is_saved_below() -> None:
+    assert set(LEARNERS) | BASES == set(learners.__all__)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_goes_on(tmp_path: Path, name: str) -> None:
+    X, Y = stream(missing=0.4)
+    Y[:60, 2] = np.nan
+    straight = any_model(name)
+    straight.save(tmp_path / "fresh")
+    resumed = type(straight).load(tmp_path / "fresh")
+    for part in (slice(0, 50), slice(50, 90), slice(90, 120)):
+        straight.learn_many(X[part], Y[part])
+        resumed.learn_many(X[part], Y[part])
+        resumed.save(tmp_path / "b")
+        resumed = type(straight).load(tmp_path / "b")
+        assert content(resumed, tmp_path / "c") == content(straight, tmp_path / "d")
+    assert resumed.bytes_sent == straight.bytes_sent
+    assert np.array_equal(resumed.violations, straight.violations)
+    assert np.array_equal(resumed.multipliers, straight.multipliers)
+    assert np.array_equal(resumed.predict_one(X[0]), straight.predict_one(X[0]))
+    assert repr(resumed) == repr(straight)
+
+
+@pytest.mark.parametrize("name", ["Linear", "RFFADMM", "NLMS", "POLK"])
+def test_wrong_states_of_other_learners(tmp_path: Path, name: str) -> None:
+    learner, path = any_model(name), tmp_path / "a"
+    learner.learn_many(*stream(missing=0.4))
+    learner.save(path)
+    whole = members_of(path)
+    for member, value in whole.items():
+        if not (member.startswith("state.") and value.size):
+            continue
+        field = member.removeprefix("state.")
+        wrong = {**whole, member: value[:-1]}
+        with pytest.raises(CheckpointError, match="must have shape"):
+            type(learner).load(written(path, wrong))
+        del wrong[member]
+        with pytest.raises(CheckpointError, match=f"missing: {member}"):
+            type(learner).load(written(path, wrong))
+        if value.dtype.kind == "f":
+            wrong[member] = np.full_like(value, np.inf)
+            with pytest.raises(CheckpointError, match=f"{field} must be finite"):
+                type(learner).load(written(path, wrong))
+        else:
+            wrong[member] = np.full_like(value, -1)
+            with pytest.raises(CheckpointError, match=r"not be negative|shape"):
+                type(learner).load(written(path, wrong))
+
+
+def test_learners_without_a_kernel_take_none(tmp_path: Path) -> None:
+    any_model("NLMS").save(tmp_path / "a")
+    with pytest.raises(CheckpointError, match="kernel must be left out"):
+        learners.NLMS.load(tmp_path / "a", kernel=kernels.Gaussian(0.2))
+    with pytest.raises(CheckpointError, match="holds a NLMS model, not Linear"):
+        learners.Linear.load(tmp_path / "a")
+
+
 # --- components -----------------------------------------------------------------------
 
 FAMILIES = (
     halk.kernels.Kernel,
+    halk.features.FeatureMap,
     halk.losses.Loss,
     halk.proximity.Proximity,
     halk.bandwidth.Adaptation,
@@ -610,7 +690,7 @@ STATES: dict[str, tuple[Callable[[dict[str, Array]], Any], str]] = {
         f"short {name}": (cut(name), f"{name} must have shape|atoms must have shape")
         for name in (
             "order", "atoms", "weights", "gram", "inverse", "multipliers", "scale",
-            "target", "adaptation", "violation", "asked",
+            "target", "adaptation", "violation", "asked", "readings",
         )
     },
 }  # fmt: skip

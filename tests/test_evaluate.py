@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from halk import HALK, DivergenceError, Network, kernels
+from halk import HALK, DivergenceError, Network, kernels, learners
 from halk import bandwidth as adaptations
 from halk.evaluate import progressive
-from halk.metrics import bytes_an_edge
 from halk.trace import Trace
 
 Array = NDArray[Any]
@@ -185,7 +184,65 @@ SIZES: dict[str, tuple[dict[str, Any], int]] = {
 @pytest.mark.parametrize("name", SIZES)
 def test_bytes_of_an_edge(name: str) -> None:
     changes, size = SIZES[name]
-    assert bytes_an_edge(model(**changes), n_features=2) == size
+    learner = model(**changes)
+    learner.learn_one(np.zeros((3, 2)), [1.0, np.nan, np.nan])
+    assert learner.bytes_sent == size
+
+
+def sent(learner: Any) -> int:
+    """Return the bytes of one reading of agent 1, who has two neighbours."""
+    learner.learn_one(np.zeros((3, 2)), [np.nan, 1.0, np.nan])
+    total: int = learner.bytes_sent
+    return total
+
+
+def test_bytes_of_every_binding_by_hand() -> None:
+    network, D = Network.path(3, tolerance=0.01), 10
+    two = {"low": (0, 0), "n_centres": 5}
+    assert sent(learners.Alone(network)) == 0
+    assert sent(learners.NLMS(network)) == 0
+    assert sent(learners.POLK(network)) == 8 * (2 + 1)
+    assert sent(learners.Consensus(network)) == 2 * 8 * (4 + 1)
+    # a price that everybody knows is not sent
+    assert sent(learners.Penalty(network)) == 2 * 8 * (2 + 1)
+    assert sent(learners.Penalty(network, coupling="exact")) == 2 * 8 * (3 + 1)
+    assert sent(learners.Linear(network)) == 2 * 8 * (4 + 1)
+    assert sent(learners.Linear(network, coupling="paper")) == 2 * 8 * (2 + 1)
+    assert sent(learners.RBFNetwork(network, **two)) == 2 * 8 * (4 + 1)
+    assert sent(learners.RFFDiffusion(network, D)) == 2 * 8 * D
+    # who heard something answers: 1 tells 0 and 2, and both tell 1
+    assert sent(learners.RFFADMM(network, D)) == 4 * 8 * D
+    assert sent(learners.RFFADMM(network, D, threshold=1e3)) == 4
+
+
+BINDINGS: dict[str, dict[str, Any]] = {
+    "Penalty": {}, "Consensus": {}, "Alone": {}, "POLK": {}, "Linear": {},
+    "RBFNetwork": {"n_centres": 5}, "RFFDiffusion": {"n_frequencies": 10},
+    "RFFADMM": {"n_frequencies": 10}, "NLMS": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BINDINGS)
+def test_every_learner_has_the_same_columns(name: str) -> None:
+    X, Y = stream()
+    network = Network.path(3, tolerance=0.01)
+    first, second = (
+        getattr(learners, name)(network, **BINDINGS[name]) for _ in range(2)
+    )
+    trace = progressive(first, X, Y, every=20, agents=True)
+    missing = set(COLUMNS) - set(trace.columns)
+    widths = {column for column in COLUMNS if column.startswith("bandwidth")}
+    assert missing == (widths if first.bandwidths is None else set())
+    assert trace["order_total"][-1] == first.n_atoms
+    assert trace["order_max"][-1] == first.model_order.max() > 0
+    total, count = one_by_one(second, X, Y)
+    if name != "POLK":  # within a step it has learned the readings before
+        assert trace["running_loss"][-1] == pytest.approx(total.sum() / count.sum())
+    np.testing.assert_array_equal(first.predict_one(X[0]), second.predict_one(X[0]))
+    assert trace["bytes"].sum() * 3 * 20 == pytest.approx(first.bytes_sent)
+    if name == "POLK":
+        assert (trace["disagreement"] == 0).all()
+        assert trace["order_total"][-1] == first.model_order[0]
 
 
 def test_agents_at_the_same_rows() -> None:

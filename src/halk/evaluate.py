@@ -13,7 +13,7 @@ from halk._validation import Indices, Vector, integer
 from halk._version import __version__
 from halk.errors import DivergenceError
 from halk.learners.base import Learner
-from halk.metrics import Row, bytes_an_edge, error_at, inside
+from halk.metrics import Row, error_at, inside
 from halk.simulator import Readings, Record
 from halk.trace import Columns, Trace
 
@@ -76,11 +76,11 @@ def progressive(
     - ``disagreement``: mean of ``h`` over the edges asked in the window.
     - ``violation_worst``, ``_mean``, ``_share`` (of edges above 0): of the running mean
       of ``h - tolerance`` a directed edge since the model began.
-    - ``order_mean``, ``_max``, ``_total``: atoms an agent.
+    - ``order_mean``, ``_max``: atoms, or features, that an agent predicts with;
+      ``order_total``: those held in the whole network.
     - ``multiplier_mean``, ``_max``.
-    - ``bandwidth_median``, ``_min``, ``_max``: for kernels with a bandwidth.
-    - ``bytes``: sent an agent and step in the window; see
-      :func:`halk.metrics.bytes_an_edge`.
+    - ``bandwidth_median``, ``_min``, ``_max``: for models with one.
+    - ``bytes``: sent an agent and step in the window; headers do not count.
     - ``seconds``: spent learning since the call; compiling counts, measuring does not.
 
     Columns of edges are left out for a network without any.
@@ -131,9 +131,9 @@ class _Measure:
 
     def __init__(self, model: Any, n_features: int, test: Any, agents: bool) -> None:
         self._model = model
-        self._bytes = bytes_an_edge(model, n_features)
         self._test = None if test is None else error_at(model, test, n_features)
         self._agents = agents
+        self._sent = model.bytes_sent
         self._loss, self._readings, self._seconds = 0.0, 0, 0.0
 
     def empty(self) -> tuple[Row, Columns]:
@@ -166,7 +166,8 @@ class _Measure:
             total = float(record.disagreement @ record.asked)
             row["disagreement"] = _mean(total, asked)
         row |= inside(model)
-        row["bytes"] = self._bytes * asked / turns
+        row["bytes"] = (model.bytes_sent - self._sent) / turns
+        self._sent = model.bytes_sent
         row["seconds"] = self._seconds
         return row
 

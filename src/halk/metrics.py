@@ -10,47 +10,18 @@ from halk.learners.base import Learner
 
 Row = dict[str, float]
 
-DOUBLE = 8
-"""Bytes of one number in a message."""
-
-
-def bytes_an_edge(model: Learner, n_features: int) -> int:
-    """Return the bytes of one query and its answer; headers do not count.
-
-    A query holds the point; under the exact coupling the asking agent's multiplier;
-    under it, or where targets are standardised, the asking agent's prediction; and its
-    spread if targets are scaled to it. An answer holds the neighbour's prediction, and
-    the log scale of its bandwidth if bandwidths adapt.
-
-    Examples
-    --------
-    >>> from halk import HALK, Network
-    >>> bytes_an_edge(HALK(Network.path(3)), n_features=1)
-    32
-    >>> bytes_an_edge(HALK(Network.path(3), coupling="paper"), n_features=1)
-    16
-    """
-    query, answer = n_features, 1
-    standardize = getattr(model, "standardize", False)
-    is_exact = getattr(model, "coupling", "exact") == "exact"
-    query += is_exact + (is_exact or standardize is not False) + (standardize is True)
-    if hasattr(getattr(model, "bandwidth", None), "sharing"):  # not so Fixed, None
-        answer += 1
-    return DOUBLE * (query + answer)
-
-
 def inside(model: Learner) -> Row:
     """Return the measures of the model as it stands.
 
     Violations are the running means of ``h - tolerance`` over the model's whole life,
     with 0 for an edge never asked. Measures of edges are left out for a network without
-    any, measures of bandwidths for a kernel without any.
+    any, measures of bandwidths for a model without any.
     """
     order = model.model_order
     row: Row = {
         "order_mean": float(order.mean()),
         "order_max": int(order.max()),
-        "order_total": int(order.sum()),
+        "order_total": model.n_atoms,
     }
     if model.network.n_edges:
         violations, multipliers = model.violations, model.multipliers

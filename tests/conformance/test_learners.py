@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halk import HALK, Network, bandwidth, checks, kernels, losses, proximity
+from halk import (
+    HALK,
+    Network,
+    bandwidth,
+    checks,
+    features,
+    kernels,
+    learners,
+    losses,
+    proximity,
+)
 from halk.agent import Agent
 from halk.bandwidth import Adaptation, Fixed, LeaveOneOut, adapt
 from halk.component import subclasses
@@ -43,6 +53,67 @@ def check_one(factory: Any, name: str, **options: Any) -> None:
 @pytest.mark.parametrize("learner", FACTORIES)
 def test_laws(learner: str, name: str) -> None:
     check_one(FACTORIES[learner], name)
+
+
+# Every learner ------------------------------------------------------------------------
+
+BASES = {"Learner", "DictionaryLearner", "FeatureLearner"}
+NARROW_KERNEL = {"kernel": kernels.Gaussian(0.3)}
+LEARNERS: dict[str, dict[str, Any]] = {
+    "HALK": NARROW_KERNEL,
+    "Penalty": NARROW_KERNEL | {"penalty": 0.5, "coupling": "exact"},
+    "Consensus": NARROW_KERNEL,
+    "Alone": NARROW_KERNEL | {"standardize": True},
+    "POLK": NARROW_KERNEL,
+    "Linear": {"features": features.Monomials(3), "norm_bound": 1.0},
+    "RBFNetwork": {"bandwidth": 0.3, "n_centres": 8},
+    "RFFDiffusion": {"n_frequencies": 20, "bandwidth": 0.3},
+    "RFFADMM": {"n_frequencies": 20, "bandwidth": 0.3, "threshold": 0.3},
+    "NLMS": {},
+}
+OPTS_OUT = {
+    "POLK": {
+        "ignores labels": "within a step readings count in the order of agents",
+        "learns alone without edges": "everybody's readings teach the one model",
+        "touches only who is concerned": "all predict with the same function",
+    }
+}
+PAIRS = [
+    (learner, name)
+    for learner in LEARNERS
+    for name in checks.LEARNER_LAWS
+    if name not in OPTS_OUT.get(learner, {})
+]
+
+
+def test_every_learner_is_on_trial() -> None:
+    found = subclasses(learners.Learner)
+    public = {cls for cls in found if cls.__module__.startswith("halk.")}
+    assert {cls.__name__ for cls in public} == set(LEARNERS) | BASES - {"Learner"}
+    assert {cls.__name__ for cls in public} | {"Learner"} == set(learners.__all__)
+
+
+@pytest.mark.parametrize(("learner", "name"), PAIRS)
+def test_laws_of_every_learner(learner: str, name: str) -> None:
+    check_one(partial(getattr(learners, learner), **LEARNERS[learner]), name)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_laws_of_every_learner_with_two_features(learner: str) -> None:
+    changes = LEARNERS[learner]
+    if learner == "RBFNetwork":
+        changes = changes | {"low": (0.0, 0.0), "high": 1.0}
+    factory = partial(getattr(learners, learner), **changes)
+    skip, network = OPTS_OUT.get(learner, {}), Network.star(4, tolerance=0.1)
+    checks.check_learner(factory, network=network, n_features=2, seed=1, skip=skip)
+
+
+@pytest.mark.parametrize("learner", sorted(OPTS_OUT))
+def test_who_opts_out_would_fail(learner: str) -> None:
+    factory = partial(getattr(learners, learner), **LEARNERS[learner])
+    for name in OPTS_OUT[learner]:
+        with pytest.raises(LawError, match=name):
+            check_one(factory, name)
 
 
 @every_law
@@ -200,7 +271,7 @@ def test_checks_find_broken_learners(learner: Any, name: str) -> None:
     factory = partial(learner, kernel=kernels.Gaussian(0.3))
     with pytest.raises(LawError, match=f"breaks a law, {name}: ") as caught:
         check_one(factory, name)
-    assert "HALK(" in str(caught.value)
+    assert f"{learner.__name__}(" in str(caught.value)
     assert "raised" not in str(caught.value)
 
 
@@ -210,6 +281,17 @@ def test_checks_find_broken_learners(learner: Any, name: str) -> None:
 @pytest.mark.parametrize("learner", FACTORIES)
 def test_agents_do_as_simulated(learner: str) -> None:
     checks.check_executor(FACTORIES[learner])
+
+
+@pytest.mark.parametrize("learner", ["Penalty", "Consensus", "Alone"])
+def test_agents_of_baselines_do_as_simulated(learner: str) -> None:
+    factory = partial(getattr(learners, learner), **LEARNERS[learner])
+    checks.check_executor(factory)
+
+
+def test_the_one_model_of_polk_has_no_agents() -> None:
+    with pytest.raises(TypeError, match="POLK must be run as a whole"):
+        learners.POLK(Network(2)).agent(0, n_features=1)
 
 
 def test_one_agent_does_as_simulated() -> None:

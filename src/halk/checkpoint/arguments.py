@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from halk import bandwidth, kernels, losses, proximity
+from halk import bandwidth, features, kernels, losses, proximity
 from halk.checkpoint.archive import Members, refuse
 from halk.component import Component
 from halk.network import Network
 
-_FAMILIES = (kernels, losses, proximity, bandwidth)
+_FAMILIES = (kernels, features, losses, proximity, bandwidth)
 _NETWORK = ("n_agents", "edges", "tolerance", "names", "positions")
 
 

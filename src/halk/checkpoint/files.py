@@ -12,7 +12,6 @@ from halk.checkpoint.arguments import decoded, encoded, kernel_of, names_of
 from halk.checkpoint.state import check_kernel, packed, unpacked
 from halk.errors import CheckpointError
 from halk.kernels import Kernel
-from halk.simulator import State
 
 PathLike = str | os.PathLike[str]
 
@@ -40,11 +39,11 @@ class Saveable(Protocol):
         """Length of the inputs; None before the first reading."""
 
     @property
-    def state(self) -> State | None:
-        """What the next step needs to know; None before the first reading."""
+    def state(self) -> Any:
+        """What the next step needs, a named tuple; None before the first reading."""
 
     def restore(
-        self, n_steps: int, n_features: int, change: Callable[[State], State]
+        self, n_steps: int, n_features: int, change: Callable[[Any], Any]
     ) -> None:
         """Go on after ``n_steps`` from what ``change`` makes of a fresh state."""
 

@@ -1,4 +1,8 @@
-"""The state of all agents in arrays without spare room, and back."""
+"""The state of all agents in arrays without spare room, and back.
+
+A state is a named tuple of arrays. One of them may be an arena of dictionaries, which
+is packed to the atoms in use.
+"""
 
 from typing import Any
 
@@ -8,18 +12,21 @@ from halk._validation import Indices
 from halk.arena import Arena, arena, dictionary_of
 from halk.checkpoint.archive import Members, refuse
 from halk.kernels import Kernel, rescaled
-from halk.simulator import State
 from halk.step import SPREAD
 
 _PREFIX = "state."
 _DICTIONARY = ("atoms", "weights", "gram", "inverse")
-_FLAT = tuple(field for field in State._fields if field != "arena")
+_NOT_NEGATIVE = ("order", "asked", "readings", "multipliers", "sent")
 
 
-def packed(state: State) -> Members:
+def _flat(state: Any) -> list[str]:
+    return [field for field in state._fields if field != "arena"]
+
+
+def packed(state: Any) -> Members:
     """Return the members that hold a state; matrices are order x order an agent."""
-    members = _packed_arena(state.arena)
-    members |= {name: getattr(state, name) for name in _FLAT}
+    members = _packed_arena(state.arena) if hasattr(state, "arena") else {}
+    members |= {name: getattr(state, name) for name in _flat(state)}
     for name, value in members.items():
         kind = "<i8" if value.dtype.kind == "i" else "<f8"
         members[name] = np.ascontiguousarray(value, dtype=kind)
@@ -39,24 +46,32 @@ def _packed_arena(source: Arena) -> Members:
     return {"order": source.order} | members
 
 
-def unpacked(members: Members, fresh: State) -> State:
+def unpacked(members: Members, fresh: Any) -> Any:
     """Return the state that members hold, taken out of them.
 
     ``fresh`` is the state of an agent network that has seen nothing: it says what
-    shapes there must be.
+    arrays and shapes there must be.
     """
-    names = ("order", *_DICTIONARY, *_FLAT)
+    has_arena = hasattr(fresh, "arena")
+    names = [*(("order", *_DICTIONARY) if has_arena else ()), *_flat(fresh)]
     wanted = {_PREFIX + name for name in names}
     if wanted - set(members):
         missing = ", ".join(sorted(wanted - set(members)))
         refuse(f"is not consistent: members are missing: {missing}")
     found = {name: members.pop(_PREFIX + name) for name in names}
-    _check_shapes(found, fresh)
+    if has_arena:
+        _check_arena(found, fresh.arena)
+    for name in _flat(fresh):
+        like = getattr(fresh, name)
+        _check_shape(name, found[name], like.shape, like.dtype.kind)
     _check_values(found)
-    flat = {
-        name: found[name].astype(found[name].dtype.newbyteorder("=")) for name in _FLAT
+    parts: dict[str, Any] = {
+        name: found[name].astype(found[name].dtype.newbyteorder("="))
+        for name in _flat(fresh)
     }
-    return State(arena=_unpacked_arena(found), **flat)
+    if has_arena:
+        parts["arena"] = _unpacked_arena(found)
+    return type(fresh)(**parts)
 
 
 def _unpacked_arena(found: Members) -> Arena:
@@ -75,7 +90,7 @@ def _unpacked_arena(found: Members) -> Arena:
     return target
 
 
-def check_kernel(state: State, kernel: Kernel) -> None:
+def check_kernel(state: Any, kernel: Kernel) -> None:
     """Refuse a kernel that has other values at the atoms than the one that learned."""
     for i in np.nonzero(state.arena.order)[0][:1]:
         m, D = state.arena.order[i], dictionary_of(state.arena, i)
@@ -88,17 +103,14 @@ def check_kernel(state: State, kernel: Kernel) -> None:
             )
 
 
-def _check_shapes(found: Members, fresh: State) -> None:
+def _check_arena(found: Members, fresh: Arena) -> None:
     order = found["order"]
-    _check_shape("order", order, fresh.arena.order.shape, "i")
+    _check_shape("order", order, fresh.order.shape, "i")
     n_atoms, n_cells = int(order.sum()), int((order**2).sum())
-    _check_shape("atoms", found["atoms"], (n_atoms, fresh.arena.atoms.shape[1]), "f")
+    _check_shape("atoms", found["atoms"], (n_atoms, fresh.atoms.shape[1]), "f")
     _check_shape("weights", found["weights"], (n_atoms,), "f")
     _check_shape("gram", found["gram"], (n_cells,), "f")
     _check_shape("inverse", found["inverse"], (n_cells,), "f")
-    for name in _FLAT:
-        like = getattr(fresh, name)
-        _check_shape(name, found[name], like.shape, like.dtype.kind)
 
 
 def _check_shape(name: str, value: Any, shape: tuple[int, ...], kind: str) -> None:
@@ -112,11 +124,12 @@ def _check_shape(name: str, value: Any, shape: tuple[int, ...], kind: str) -> No
 def _check_values(found: Members) -> None:
     for name, value in found.items():
         _check(name, "be finite", value, np.isfinite(value))
-    for name in ("order", "asked", "multipliers"):
+    for name in set(_NOT_NEGATIVE) & set(found):
         _check(name, "not be negative", found[name], found[name] >= 0)
-    _check("scale", "be positive", found["scale"], found["scale"] > 0)
-    spread = found["target"][:, SPREAD]
-    _check("spread", "be positive", spread, spread > 0)
+    if "target" in found:
+        spread = found["target"][:, SPREAD]
+        _check("scale", "be positive", found["scale"], found["scale"] > 0)
+        _check("spread", "be positive", spread, spread > 0)
 
 
 def _check(name: str, rule: str, value: Any, is_right: Any) -> None:

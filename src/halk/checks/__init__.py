@@ -15,6 +15,7 @@ Examples
 from halk.checks.adaptation import check_adaptation
 from halk.checks.compressor import check_compressor
 from halk.checks.executor import check_executor, run_agents
+from halk.checks.features import check_features
 from halk.checks.formulas import check_loss, check_proximity
 from halk.checks.kernel import check_kernel
 from halk.checks.learner import LEARNER_LAWS, check_learner
@@ -24,6 +25,7 @@ __all__ = [
     "check_adaptation",
     "check_compressor",
     "check_executor",
+    "check_features",
     "check_kernel",
     "check_learner",
     "check_loss",

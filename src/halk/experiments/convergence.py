@@ -1,9 +1,9 @@
 """Whether the average gap to the optimum vanishes as the theorem says.
 
-``python -m halk.experiments.convergence`` runs HALK on a problem with finitely many
-readings, whose optimum a convex solver finds, for growing numbers of steps T with
-``eta = T^(-1/2)``, and prints the average over the steps of ``S(f_t) - S*`` and of the
-worst ``H_ij(f_t) - gamma_ij``. Expectations are exact averages over the readings.
+HALK runs on a problem with finitely many readings, whose optimum a convex solver finds,
+for growing numbers of steps T with ``eta = T^(-1/2)``; what counts is the average over
+the steps of ``S(f_t) - S*`` and of the worst ``H_ij(f_t) - gamma_ij``. Expectations are
+exact averages over the readings. ``halk reproduce theory`` makes the table.
 
 What is fixed, and why:
 
@@ -22,18 +22,13 @@ without noise to three digits, so the average is that of the transient from ``f 
 and slow modes of the kernel end only after ``1 / lambda`` units of time, of which there
 are ``eta T = T^(1/2)``. The slope reaches -1/2 where ``T^(1/2)`` is well above
 ``1 / lambda``. So lambda is 0.01: the first choice, 0.001, leaves slow modes on their
-way at a million steps, and slopes of -0.39 to -0.45 (``--regularization 0.001``).
+way at a million steps, and slopes of -0.39 to -0.45.
 """
 
-import argparse
-import json
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +37,7 @@ from halk import HALK, Network
 from halk._validation import Indices, Matrix, Vector
 from halk.kernels import Gaussian, Kernel
 
-__all__ = ["Optimum", "Problem", "Row", "Table", "measure", "optimum", "problem"]
+__all__ = ["Averages", "Optimum", "Problem", "optimum", "problem", "run"]
 
 STEPS = (1_000, 10_000, 100_000, 1_000_000)
 ZETA = 0.3
@@ -120,35 +115,6 @@ class Optimum(NamedTuple):
     multipliers: Vector  # (E,)
 
 
-class Row(NamedTuple):
-    """What T steps came to; gaps and violations are averages over the steps."""
-
-    n_steps: int
-    paper_gap: float
-    exact_gap: float
-    violation: float  # exact coupling, worst edge, nu = 0
-    tightened_violation: float  # the same with nu = zeta T^(-1/2)
-    order: float  # mean over the agents, exact coupling
-    seconds: float
-
-
-class Table(NamedTuple):
-    """Everything the program prints."""
-
-    seed: int
-    regularization: float
-    optimum: Optimum
-    rows: list[Row]
-
-    def slope(self, column: str) -> float | None:
-        """Return the log-log slope of a column over T; None without one."""
-        T = [row.n_steps for row in self.rows]
-        values = np.array([getattr(row, column) for row in self.rows])
-        if len(T) < 2 or (values <= 0).any():
-            return None
-        return float(np.polyfit(np.log(T), np.log(values), 1)[0])
-
-
 class Averages(NamedTuple):
     """What one run of one learner came to."""
 
@@ -204,14 +170,16 @@ def _cvxpy() -> Any:
         return import_module("cvxpy")
     except ImportError as error:
         raise ImportError(
-            "the optimum needs cvxpy and clarabel: pip install 'halk[test]'"
+            "the optimum needs cvxpy and clarabel: pip install 'halk[experiments]'"
         ) from error
 
 
 # one run
 
 
-def learner(task: Problem, n_steps: int, coupling: str, zeta: float) -> HALK:
+def learner(
+    task: Problem, n_steps: int, coupling: str, zeta: float, alpha: float | None = None
+) -> HALK:
     """Return the learner of the theorem for a horizon of ``n_steps``."""
     eta = n_steps**-0.5
     return HALK(
@@ -221,7 +189,7 @@ def learner(task: Problem, n_steps: int, coupling: str, zeta: float) -> HALK:
         regularization=task.regularization,
         dual_regularization=DUAL_REGULARIZATION,
         tightening=zeta * eta,
-        alpha=ALPHA * eta,
+        alpha=ALPHA * eta if alpha is None else alpha,
         coupling=coupling,
         step="plain",
     )
@@ -248,113 +216,21 @@ def looks(
 
 
 def run(
-    task: Problem, best: Optimum, n_steps: int, coupling: str, zeta: float, seed: int
+    task: Problem,
+    best: Optimum,
+    n_steps: int,
+    coupling: str,
+    zeta: float,
+    seed: int,
+    alpha: float | None = None,
+    tell: Callable[[int], None] = lambda t: None,
 ) -> Averages:
-    """Learn for ``n_steps``; return the averages over the steps."""
-    model = learner(task, n_steps, coupling, zeta)
-    tell = _progress(f"T = {n_steps:,}, {coupling}, zeta = {zeta}", n_steps)
+    """Learn for ``n_steps``; return the averages over the steps.
+
+    ``tell`` is told the step now and then. Without ``alpha`` it is the theorem's.
+    """
+    model = learner(task, n_steps, coupling, zeta, alpha)
     weights = np.stack(list(looks(task, model, n_steps, seed, tell)))
     gap = task.objective(weights).mean() - best.value
     violation = task.violations(weights).mean(axis=0).max()
     return Averages(float(gap), float(violation), float(model.model_order.mean()))
-
-
-def _progress(what: str, n_steps: int) -> Callable[[int], None]:
-    """Return a function that shows the step on a terminal, and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return lambda t: None
-    every = max(1, n_steps // 100)
-    shown = [-1]
-
-    def tell(t: int) -> None:
-        if t // every > shown[0]:
-            shown[0] = t // every
-            print(f"\r{what}: {shown[0]:3d} %", end="\r", file=sys.stderr, flush=True)
-
-    return tell
-
-
-def measure(
-    steps: Iterable[int] = STEPS, seed: int = 0, regularization: float = REGULARIZATION
-) -> Table:
-    """Return the table; the seed draws the problem and the streams."""
-    task = problem(seed, regularization)
-    best = optimum(task)
-    rows = [_row(task, best, T, seed) for T in steps]
-    return Table(seed, regularization, best, rows)
-
-
-def _row(task: Problem, best: Optimum, T: int, seed: int) -> Row:
-    start = time.perf_counter()
-    paper = run(task, best, T, "paper", 0.0, seed)
-    exact = run(task, best, T, "exact", 0.0, seed)
-    tight = run(task, best, T, "exact", ZETA, seed)
-    seconds = time.perf_counter() - start
-    return Row(
-        T, paper.gap, exact.gap, exact.violation, tight.violation, exact.order, seconds
-    )
-
-
-# the program
-
-_HEADER = """\
-            average gap S(f) - S*    worst average violation, exact
-        T      paper      exact      nu = 0    nu = {zeta:g} T^-1/2    order  seconds"""
-
-
-def text(table: Table) -> str:
-    """Return the table as it is printed."""
-    best = table.optimum
-    lines = [
-        f"seed {table.seed}, lambda = {table.regularization:g}, S* = {best.value:.5f}",
-        "mu* = " + " ".join(f"{mu:.3f}" for mu in best.multipliers),
-        _HEADER.format(zeta=ZETA),
-    ]
-    lines += [
-        f"{row.n_steps:9,d} {row.paper_gap:10.5f} {row.exact_gap:10.5f} "
-        f"{row.violation:+11.6f} {row.tightened_violation:+17.6f} "
-        f"{row.order:8.1f} {row.seconds:8.1f}"
-        for row in table.rows
-    ]
-    slopes = [_shown(table.slope(name)) for name in Row._fields[1:5]]
-    lines.append("{:>9} {:>10} {:>10} {:>11} {:>17}".format("slope", *slopes))
-    return "\n".join(lines)
-
-
-def _shown(slope: float | None) -> str:
-    return "-" if slope is None else f"{slope:.2f}"
-
-
-def as_json(table: Table) -> dict[str, Any]:
-    """Return the table as plain numbers, lists and dictionaries."""
-    return {
-        "seed": table.seed,
-        "regularization": table.regularization,
-        "optimum": table.optimum.value,
-        "multipliers": table.optimum.multipliers.tolist(),
-        "rows": [row._asdict() for row in table.rows],
-        "slopes": {name: table.slope(name) for name in Row._fields[1:5]},
-    }
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the program."""
-    parser = argparse.ArgumentParser(
-        prog="python -m halk.experiments.convergence",
-        description="Measure the average gap to a known optimum over T.",
-    )
-    parser.add_argument("--steps", type=int, nargs="+", default=STEPS, metavar="T")
-    parser.add_argument("--seed", type=int, default=0, help="of problem and streams")
-    parser.add_argument(
-        "--regularization", type=float, default=REGULARIZATION, metavar="LAMBDA"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
-    options = parser.parse_args(arguments)
-    table = measure(options.steps, options.seed, options.regularization)
-    print(text(table))
-    if options.json is not None:
-        options.json.write_text(json.dumps(as_json(table), indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()

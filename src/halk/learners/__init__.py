@@ -1,5 +1,37 @@
-"""Learners: what an agent holds and how neighbours bind, put together."""
+"""Learners: what an agent holds and how neighbours bind, put together.
 
+| | multipliers | fixed price | mixing | consensus ADMM | nothing |
+|---|---|---|---|---|---|
+| dictionary | HALK, Consensus | Penalty | | | Alone, POLK (pooled) |
+| fixed features | Linear, RBFNetwork | | RFFDiffusion | RFFADMM | NLMS |
+"""
+
+from halk.learners.alone import Alone
+from halk.learners.base import Learner
+from halk.learners.consensus import Consensus
+from halk.learners.dictionary import DictionaryLearner
 from halk.learners.halk import HALK
+from halk.learners.linear import Linear
+from halk.learners.nlms import NLMS
+from halk.learners.parametric import FeatureLearner
+from halk.learners.penalty import Penalty
+from halk.learners.polk import POLK
+from halk.learners.rbf import RBFNetwork
+from halk.learners.rff_admm import RFFADMM
+from halk.learners.rff_diffusion import RFFDiffusion
 
-__all__ = ["HALK"]
+__all__ = [
+    "HALK",
+    "NLMS",
+    "POLK",
+    "RFFADMM",
+    "Alone",
+    "Consensus",
+    "DictionaryLearner",
+    "FeatureLearner",
+    "Learner",
+    "Linear",
+    "Penalty",
+    "RBFNetwork",
+    "RFFDiffusion",
+]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Self
 
@@ -10,53 +12,48 @@ import numpy as np
 
 from halk import checkpoint
 from halk._validation import Indices, Matrix, Vector, array, require, without_nan
-from halk.agent import Agent
-from halk.expansion import Expansion
+from halk.learners.executor import Executor
 from halk.learners.readings import checked, one_step, pieces, single
+from halk.losses import Loss
 from halk.network import Network
-from halk.simulator import Readings, Record, Simulator, State
-from halk.step import Pace, Rules, Settings
+from halk.simulator import Readings, Record
 
 
-class Functions(Sequence[Expansion]):
-    """The agents' functions, made when they are asked for."""
-
-    def __init__(self, learner: Learner) -> None:
-        self._learner = learner
-
-    def __len__(self) -> int:
-        return self._learner.network.n_agents
-
-    def __getitem__(self, agent: Any) -> Any:
-        """Return the function of one agent, by index or name, or of a slice."""
-        if isinstance(agent, slice):
-            return [self[i] for i in range(*agent.indices(len(self)))]
-        if isinstance(agent, int | np.integer):
-            if not -len(self) <= agent < len(self):
-                raise IndexError(f"agent must be below {len(self)}, got {agent}")
-            agent = int(agent) % len(self)
-        return self._learner.function(agent)
-
-
-class Learner:
+class Learner(ABC):
     """A network of agents that learns online.
 
-    Subclasses choose rules, settings and paces and pass them on; they add no loop.
+    A subclass lists its arguments in its constructor, hands ``locals()`` up, and says
+    who runs its agents; it adds no loop. Arguments are kept under their own names,
+    arrays as copies: changed later, they would not be what was used.
     """
 
     network: Network
+    loss: Loss
 
-    def __init__(
-        self, network: Network, rules: Rules, settings: Settings, paces: Matrix
-    ) -> None:
-        if not isinstance(network, Network):
-            raise TypeError(f"network must be a Network, got {network!r}")
-        self.network = network
+    def __init__(self, arguments: dict[str, Any]) -> None:
+        for name, value in arguments.items():
+            if name not in ("self", "__class__"):
+                own = value.copy() if isinstance(value, np.ndarray) else value
+                setattr(self, name, own)
+        if not isinstance(self.network, Network):
+            raise TypeError(f"network must be a Network, got {self.network!r}")
         self.n_steps = 0
-        self._rules = rules
-        self._settings = settings
-        self._paces = paces
-        self._simulator: Simulator | None = None
+        self._executor: Executor | None = None
+
+    @abstractmethod
+    def _make_executor(self, n_features: int) -> Executor:
+        """Return who runs the agents, for inputs of this length."""
+
+    def __repr__(self) -> str:
+        parameters = inspect.signature(type(self)).parameters
+        given = {name: getattr(self, name) for name in parameters}
+        changed = [
+            f"{name}={value!r}"
+            for name, value in given.items()
+            if name != "network" and repr(value) != repr(parameters[name].default)
+        ]
+        listed = ", ".join([repr(self.network), *changed])
+        return f"{type(self).__name__}({listed}, n_steps={self.n_steps})"
 
     # learning
 
@@ -72,7 +69,7 @@ class Learner:
         V = self.network.n_agents
         X = array("x", x, (V, self.n_features))
         Y = array("y", y, (V,))
-        self._learn(one_step(X, Y, self._rules.loss))
+        self._learn(one_step(X, Y, self.loss))
 
     def learn_many(self, X: Any, Y: Any) -> None:
         """Make many steps in one compiled call; the same as ``learn_one`` in a loop.
@@ -102,14 +99,14 @@ class Learner:
         index = self._indices(agents)
         X = array("X", X, (len(index), self.n_features))
         Y = array("Y", Y, (len(index),))
-        self._learn(single(index, X, Y, self._rules.loss))
+        self._learn(single(index, X, Y, self.loss))
 
     def dense_pieces(self, X: Any, Y: Any, n_steps: int = 0) -> Iterator[Readings]:
         """Yield a dense stream in pieces of ``n_steps`` (default: sensible ones)."""
         V = self.network.n_agents
         X = array("X", X, (None, V, self.n_features))
         Y = array("Y", Y, (len(X), V))
-        checked("X Y", X, Y, self._rules.loss)
+        checked("X Y", X, Y, self.loss)
         return pieces(X, Y, n_steps)
 
     def observe(self, readings: Readings) -> Record:
@@ -117,20 +114,17 @@ class Learner:
         return self._learn(readings)
 
     def _learn(self, readings: Readings) -> Record:
-        simulator = self._prepared(readings.x.shape[1])
+        executor = self._prepared(readings.x.shape[1])
         try:
-            return simulator.run(readings)
+            return executor.run(readings)
         finally:  # an interrupt loses no step that was made
-            self.n_steps += simulator.steps_made
+            self.n_steps += executor.steps_made
 
-    def _prepared(self, n_features: int) -> Simulator:
-        if self._simulator is None:
+    def _prepared(self, n_features: int) -> Executor:
+        if self._executor is None:
             require(n_features > 0, "n_features", "be at least 1", n_features)
-            self._rules.kernel.check_features(n_features)
-            self._simulator = Simulator(
-                self.network, self._rules, self._settings, self._paces, n_features
-            )
-        return self._simulator
+            self._executor = self._make_executor(n_features)
+        return self._executor
 
     # predicting
 
@@ -176,9 +170,9 @@ class Learner:
         return np.array([self.network.index(agent) for agent in agents], np.int64)
 
     def _values(self, agents: Indices, X: Matrix) -> Vector:
-        if self._simulator is None:
+        if self._executor is None:
             return np.zeros(len(agents))
-        return self._simulator.values(agents, X)
+        return self._executor.values(agents, X)
 
     # saving
 
@@ -195,16 +189,16 @@ class Learner:
         return checkpoint.load(path, cls, kernel)
 
     @property
-    def state(self) -> State | None:
-        """What the next step needs to know; None before the first reading."""
-        return None if self._simulator is None else self._simulator.state
+    def state(self) -> Any:
+        """What the next step needs, a named tuple; None before the first reading."""
+        return None if self._executor is None else self._executor.state
 
     def restore(
-        self, n_steps: int, n_features: int, change: Callable[[State], State]
+        self, n_steps: int, n_features: int, change: Callable[[Any], Any]
     ) -> None:
         """Go on after ``n_steps`` from what ``change`` makes of a fresh state."""
-        simulator = self._prepared(n_features)
-        simulator.state = change(simulator.state)
+        executor = self._prepared(n_features)
+        executor.state = change(executor.state)
         self.n_steps = n_steps
 
     # looking inside
@@ -212,73 +206,43 @@ class Learner:
     @property
     def n_features(self) -> int | None:
         """Length of the inputs; None before the first reading."""
-        return None if self._simulator is None else self._simulator.n_features
-
-    @property
-    def functions(self) -> Functions:
-        """The agents' functions, in units of the target less offset, over spread."""
-        return Functions(self)
-
-    def agent(self, agent: int | str, n_features: int | None = None) -> Agent:
-        """Return one agent by itself, untaught, with the settings it has here.
-
-        Agents talk by messages that somebody carries; they follow the trajectory of
-        this learner to the last bit. ``n_features`` is needed before the first reading.
-        """
-        i = self.network.index(agent)
-        n_features = self.n_features if n_features is None else n_features
-        if n_features is None:
-            raise ValueError("n_features must be given before the first reading")
-        edges = slice(self.network.indptr[i], self.network.indptr[i + 1])
-        return Agent(
-            self._rules,
-            self._settings,
-            Pace(*(float(number) for number in self._paces[i])),
-            self.network.neighbours[edges].tolist(),
-            self.network.tolerance[edges],
-            n_features,
-        )
-
-    def function(self, agent: int | str) -> Expansion:
-        """Return a copy of one agent's function."""
-        i = self.network.index(agent)
-        if self._simulator is None:
-            raise ValueError("functions must be learned first: call learn_one")
-        return self._simulator.function(i)
+        return None if self._executor is None else self._executor.n_features
 
     @property
     def model_order(self) -> Indices:
-        """Number of atoms of every agent, (n_agents,)."""
-        if self._simulator is None:
+        """Number of atoms, or features, that every agent predicts with, (n_agents,)."""
+        if self._executor is None:
             return np.zeros(self.network.n_agents, dtype=np.int64)
-        return self._simulator.state.arena.order.copy()
+        return self._executor.model_order
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms, or features, held in the whole network."""
+        return 0 if self._executor is None else self._executor.n_atoms
 
     @property
     def multipliers(self) -> Vector:
         """Price of every tolerance, in the order of ``network.edges``."""
-        if self._simulator is None:
+        if self._executor is None:
             return np.zeros(self.network.n_edges)
-        return self._simulator.state.multipliers.copy()
+        return self._executor.multipliers
 
     @property
     def violations(self) -> Vector:
         """Running mean of ``h - tolerance`` an edge; 0 for an edge never asked."""
-        if self._simulator is None:
+        if self._executor is None:
             return np.zeros(self.network.n_edges)
-        state = self._simulator.state
-        return state.violation / np.maximum(state.asked, 1)
+        return self._executor.violations
 
     @property
     def bandwidths(self) -> Matrix | None:
-        """Bandwidth of every agent's kernel; None for kernels without one.
+        """Bandwidth that every agent predicts with; None where there is none.
 
         (n_agents,), or (n_agents, n_features) for one a feature.
         """
-        bandwidth = getattr(self._rules.kernel, "bandwidth", None)
-        if bandwidth is None:
-            return None
-        V = self.network.n_agents
-        scale = np.ones(V) if self._simulator is None else self._simulator.state.scale
-        if np.ndim(bandwidth) == 0:
-            return scale * float(bandwidth)
-        return np.outer(scale, bandwidth)
+        return None
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of all messages between agents so far; headers do not count."""
+        return 0 if self._executor is None else self._executor.bytes_sent

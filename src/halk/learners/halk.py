@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from halk import kernels, losses
 from halk import proximity as proximities
-from halk._validation import choice
-from halk.bandwidth import Adaptation, Fixed
-from halk.learners.base import Learner
-from halk.learners.settings import STANDARDIZE, paces, settings
+from halk.bandwidth import Adaptation
+from halk.learners.dictionary import DictionaryLearner
+from halk.learners.settings import KERNEL, LOSS, PROXIMITY
 from halk.network import Network
-from halk.step import Rules
-
-_KERNEL, _LOSS = kernels.Gaussian(1.0), losses.Squared()
-_PROXIMITY = proximities.Squared()
 
 
-class HALK(Learner):
+class HALK(DictionaryLearner):
     """Online kernel learning by agents that must stay close to their neighbours.
 
     Every agent learns a function of its own from its own readings, and is held within
@@ -76,9 +69,9 @@ class HALK(Learner):
     def __init__(
         self,
         network: Network,
-        kernel: kernels.Kernel = _KERNEL,
-        loss: losses.Loss = _LOSS,
-        proximity: proximities.Proximity = _PROXIMITY,
+        kernel: kernels.Kernel = KERNEL,
+        loss: losses.Loss = LOSS,
+        proximity: proximities.Proximity = PROXIMITY,
         step_size: Any = 0.1,
         dual_step_size: Any = None,
         regularization: float = 1e-5,
@@ -93,72 +86,4 @@ class HALK(Learner):
         bandwidth: Adaptation | None = None,
         standardize: bool | str = False,
     ) -> None:
-        choice("coupling", coupling, ("exact", "paper"))
-        choice("step", step, ("normalized", "plain"))
-        choice("standardize", standardize, STANDARDIZE)
-        rules = _rules(kernel, loss, proximity, bandwidth, standardize)
-        n_agents = getattr(network, "n_agents", 1)
-        numbers = paces(n_agents, step_size, dual_step_size, epsilon, parsimony, alpha)
-        shared = settings(
-            numbers, regularization, dual_regularization, tightening, norm_bound,
-            coupling, step, standardize,
-        )  # fmt: skip
-        super().__init__(network, rules, shared, numbers)
-        self.kernel = kernel
-        self.loss = loss
-        self.proximity = proximity
-        self.step_size = _own(step_size)
-        self.dual_step_size = _own(dual_step_size)
-        self.regularization = regularization
-        self.dual_regularization = dual_regularization
-        self.tightening = tightening
-        self.epsilon = _own(epsilon)
-        self.parsimony = _own(parsimony)
-        self.alpha = _own(alpha)
-        self.coupling = coupling
-        self.step = step
-        self.norm_bound = norm_bound
-        self.bandwidth = bandwidth
-        self.standardize = standardize
-
-    def __repr__(self) -> str:
-        return (
-            f"HALK({self.network!r}, kernel={self.kernel!r}, "
-            f"coupling={self.coupling!r}, n_steps={self.n_steps})"
-        )
-
-
-def _own(value: Any) -> Any:
-    """Return a copy of an array: changed later, it would not be what was used."""
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _rules(
-    kernel: Any, loss: Any, proximity: Any, bandwidth: Any, standardize: bool | str
-) -> Rules:
-    """Return the components after checking that they are ones, and fit together."""
-    bandwidth = Fixed() if bandwidth is None else bandwidth
-    parts = (
-        ("kernel", kernel, kernels.Kernel, "kernels.Gaussian(1.0)"),
-        ("loss", loss, losses.Loss, "losses.Squared()"),
-        ("proximity", proximity, proximities.Proximity, "proximity.Squared()"),
-        ("bandwidth", bandwidth, Adaptation, "bandwidth.LeaveOneOut()"),
-    )
-    for name, value, family, example in parts:
-        if not isinstance(value, family):
-            kind = family.__name__.lower()
-            article = "an" if kind[0] in "aeiou" else "a"
-            raise TypeError(
-                f"{name} must be {article} {kind} such as {example}, got {value!r}"
-            )
-    if not isinstance(bandwidth, Fixed) and not hasattr(kernel, "bandwidth"):
-        raise ValueError(
-            f"bandwidth adaptation needs a kernel with a bandwidth, such as "
-            f"Gaussian(1.0); {kernel!r} has none"
-        )
-    if standardize and loss.takes_labels:
-        raise ValueError(
-            f"standardize must be False for the {type(loss).__name__} loss, whose "
-            f"targets are labels, got {standardize!r}"
-        )
-    return Rules(kernel, loss, proximity, bandwidth, None)
+        super().__init__(locals())

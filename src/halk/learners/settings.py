@@ -4,8 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from halk import kernels, losses
+from halk import proximity as proximities
 from halk._validation import Matrix, Vector, nonnegative, per_item, positive, require
-from halk.step import Settings
+from halk.bandwidth import Adaptation, Fixed
+from halk.step import Rules, Settings
+
+KERNEL, LOSS = kernels.Gaussian(1.0), losses.Squared()
+PROXIMITY = proximities.Squared()
+"""The components of a learner that was given none."""
 
 DEFAULT_EPSILON = 0.01
 
@@ -97,3 +104,37 @@ def settings(
         removes_offset=removes_offset,
         removes_spread=removes_spread,
     )
+
+
+def rules(
+    kernel: Any, loss: Any, proximity: Any, bandwidth: Any, standardize: bool | str
+) -> Rules:
+    """Return the components after checking that they are ones, and fit together."""
+    bandwidth = Fixed() if bandwidth is None else bandwidth
+    require_component("kernel", kernel, kernels.Kernel, "kernels.Gaussian(1.0)")
+    require_component("loss", loss, losses.Loss, "losses.Squared()")
+    require_component(
+        "proximity", proximity, proximities.Proximity, "proximity.Squared()"
+    )
+    require_component("bandwidth", bandwidth, Adaptation, "bandwidth.LeaveOneOut()")
+    if not isinstance(bandwidth, Fixed) and not hasattr(kernel, "bandwidth"):
+        raise ValueError(
+            f"bandwidth adaptation needs a kernel with a bandwidth, such as "
+            f"Gaussian(1.0); {kernel!r} has none"
+        )
+    if standardize and loss.takes_labels:
+        raise ValueError(
+            f"standardize must be False for the {type(loss).__name__} loss, whose "
+            f"targets are labels, got {standardize!r}"
+        )
+    return Rules(kernel, loss, proximity, bandwidth, None)
+
+
+def require_component(name: str, value: Any, family: type[Any], example: str) -> None:
+    """Raise ``TypeError`` unless ``value`` is a component of this family."""
+    if not isinstance(value, family):
+        kind = family.__name__.lower()
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise TypeError(
+            f"{name} must be {article} {kind} such as {example}, got {value!r}"
+        )

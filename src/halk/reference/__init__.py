@@ -10,7 +10,8 @@ numbered as in docs/notation.md. A network of V agents solves
 by stochastic descent on the functions and ascent on the multipliers ``mu`` of its
 Lagrangian (S2). Each ``f_i = sum_k w_k k(d_k, .)`` is a list of atoms ``d_k`` and
 weights ``w_k``; destructive KOMP keeps that list short. Read from the top: kernels,
-losses and proximities, KOMP, then `HALK.step`, which is S3 to S9.
+losses and proximities, KOMP, then `HALK.step`, which is S3 to S9; the baselines with
+fixed features come last.
 """
 
 from halk.reference.adaptive import AdaptiveHALK, Guards
@@ -29,18 +30,23 @@ from halk.reference.formulas import (
     polynomial,
 )
 from halk.reference.network import HALK, Exchange, Info
+from halk.reference.parametric import ADMM, LMS, Diffusion, PrimalDual
 
 __all__ = [
+    "ADMM",
     "HALK",
+    "LMS",
     "LOSSES",
     "PROXIMITIES",
     "AdaptiveHALK",
     "Array",
+    "Diffusion",
     "Exchange",
     "Guards",
     "Info",
     "Kernel",
     "Loss",
+    "PrimalDual",
     "gaussian",
     "komp",
     "laplacian",

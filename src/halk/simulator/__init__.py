@@ -2,5 +2,15 @@
 
 from halk.simulator.arrays import Readings, Record, State
 from halk.simulator.executor import Simulator
+from halk.simulator.pooled import Pooled
+from halk.simulator.traffic import DOUBLE, divergence
 
-__all__ = ["Readings", "Record", "Simulator", "State"]
+__all__ = [
+    "DOUBLE",
+    "Pooled",
+    "Readings",
+    "Record",
+    "Simulator",
+    "State",
+    "divergence",
+]

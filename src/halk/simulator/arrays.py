@@ -32,6 +32,7 @@ class State(NamedTuple):
     adaptation: Matrix  # (V, 4)
     violation: Vector  # (E,)  sum of h - gamma over the steps that asked
     asked: Indices  # (E,)     number of those steps
+    readings: Indices  # (V,)  number of readings taken in
 
 
 class Readings(NamedTuple):
@@ -88,6 +89,7 @@ def fresh_state(network: Network, n_features: int) -> State:
         adaptation=np.zeros((V, N_STATE)),
         violation=np.zeros(E),
         asked=np.zeros(E, dtype=np.int64),
+        readings=np.zeros(V, dtype=np.int64),
     )
 
 

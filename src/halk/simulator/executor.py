@@ -7,7 +7,7 @@ import numpy as np
 from halk._validation import Indices, Matrix, Vector
 from halk.arena import dictionary_of, enlarged
 from halk.compression import compressor, workspace
-from halk.errors import DivergenceError, HalkError
+from halk.errors import HalkError
 from halk.expansion import Expansion
 from halk.kernels import rescaled
 from halk.network import Network
@@ -26,7 +26,8 @@ from halk.simulator.loop import (
     run,
     values_of,
 )
-from halk.step import Rules, Settings, fresh_inbox
+from halk.simulator.traffic import bytes_an_edge, divergence
+from halk.step import ADOPTED, Rules, Settings, fresh_inbox
 
 
 class Simulator:
@@ -42,6 +43,10 @@ class Simulator:
     paces : array (V, 3)
         Step size, dual step size and budget of every agent.
     n_features : int
+    price : float, optional
+        What all multipliers are from the start, for dual step sizes of zero. At price
+        zero agents have nothing to do with each other; their neighbours' predictions
+        are still looked at, for the record.
     """
 
     def __init__(
@@ -51,13 +56,18 @@ class Simulator:
         settings: Settings,
         paces: Matrix,
         n_features: int,
+        price: float | None = None,
     ) -> None:
         self.rules = rules._replace(compressor=compressor())
         self.settings = settings
         self.paces = paces
         self.n_features = n_features
         self.links = links_of(network)
+        self.price = price
         self.state = fresh_state(network, n_features)
+        self.state.multipliers[:] = price or 0.0
+        if price == 0.0:  # nobody to adopt offset and spread from
+            self.state.target[:, ADOPTED] = 1.0
         self._talk = fresh_exchange(network)
         self._degree = int(network.degree.max(initial=0))
         self._is_torn = False
@@ -149,13 +159,7 @@ class Simulator:
         """Forget the step that diverged, and say so."""
         self._talk.reading[:] = -1
         agent = int(self._talk.cursor[4])
-        error = DivergenceError(
-            f"learning diverged: a prediction passed 1e50 (agent {agent}, step "
-            f"{self.steps_made} of this call); use step='normalized', or a step size "
-            f"below {self.paces[agent, 0]:g}. The model keeps its last finite state"
-        )
-        error.n_steps = self.steps_made
-        raise error
+        raise divergence(agent, self.steps_made, float(self.paces[agent, 0]))
 
     def values(self, agents: Indices, X: Matrix) -> Vector:
         """Return the prediction of ``agents[r]`` at ``X[r]``."""
@@ -169,3 +173,29 @@ class Simulator:
         D = dictionary_of(self.state.arena, i)
         kernel = rescaled(self.rules.kernel, float(self.state.scale[i]))
         return Expansion(kernel, D.atoms[:m], D.weights[:m])
+
+    @property
+    def model_order(self) -> Indices:
+        """Number of atoms of every agent, (V,)."""
+        return self.state.arena.order.copy()
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms held in all."""
+        return int(self.state.arena.order.sum())
+
+    @property
+    def multipliers(self) -> Vector:
+        """Price of every tolerance, (E,)."""
+        return self.state.multipliers.copy()
+
+    @property
+    def violations(self) -> Vector:
+        """Running mean of ``h - tolerance`` an edge, (E,); 0 for one never asked."""
+        return self.state.violation / np.maximum(self.state.asked, 1)
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of all queries and answers so far; headers do not count."""
+        each = bytes_an_edge(self.rules, self.settings, self.n_features, self.price)
+        return each * int(self.state.asked.sum())

@@ -234,6 +234,7 @@ def _settle(
             state.violation[first:last], state.asked[first:last],
         )  # fmt: skip
         asked += last - first
+        state.readings[i] += 1
     record.asked[t] = asked
     record.disagreement[t] = total / asked if asked > 0 else 0.0
     for n in range(talk.cursor[3]):

@@ -1,0 +1,32 @@
+"""The command ``halk``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from halk.errors import HalkError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; a user's mistake gets one clear line, never a traceback."""
+    try:
+        from halk.cli.app import app
+    except ImportError as error:
+        return _failed(f"the command halk needs {error.name}: pip install 'halk[demo]'")
+    try:
+        app(arguments if arguments is None else list(arguments))
+    except KeyboardInterrupt:
+        return _failed("interrupted; give the same command again to go on", 130)
+    except (HalkError, ImportError) as error:
+        return _failed(str(error))
+    except SystemExit as exit_:  # from the parser of the command line
+        return int(exit_.code or 0)
+    return 0
+
+
+def _failed(message: str, code: int = 1) -> int:
+    sys.stderr.write(f"halk: {message}\n")
+    return code

@@ -1,0 +1,207 @@
+"""Fill-in: how well is predicted what was not measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halk.experiments import gaussian_process
+from halk.experiments.claims import Claim
+from halk.experiments.data import ocean
+from halk.experiments.experiment import Experiment, learned, stable_json
+from halk.experiments.fill_in_methods import BATCH, ENTRIES, LABELS, Choice
+from halk.experiments.fill_in_report import SHARES, bars, chosen, claims, table
+from halk.experiments.runs import Result, Results, Run, Tell
+from halk.experiments.timeline import claim_table
+from halk.experiments.tuning import Effort, prepared, tuned
+from halk.network import Network
+from halk.report import Bullets, Section
+from halk.streams import Field, drawn, withheld
+from halk.trace import Trace
+
+N_STEPS = 2430
+VARIABLES = ("temperature", "salinity")
+
+
+class FillIn(Experiment):
+    """A share of the readings is withheld, and predicted by every method."""
+
+    name = "fill-in"
+    title = "Fill-in (ours)"
+    summary = (
+        "A share of every sensor's readings is withheld; after one pass each method "
+        "predicts them, from depth and the sensor's position."
+    )
+    choices = (
+        "Inputs of every method: depth, latitude and longitude, each over a length "
+        "scale; depth in km or as log(1 + depth / 100 m), whichever validates better. "
+        "Targets: less the mean of the training readings, over their spread.",
+        "Hyper-parameters: for every method the same number of random draws, scored by "
+        "progressive validation on training readings only (a reading counts when it "
+        "arrives, before it is learned); the best go on for the whole length. Done "
+        "for each field and seed at 80 % withheld; what is withheld at 50 and 20 % is "
+        "a part of that, so no withheld reading is ever seen. Gaussian processes: "
+        "marginal likelihood, and depth or its logarithm by the same.",
+        "HALK's tolerance is the same for all edges; the penalty method runs with the "
+        "exact coupling, its better one.",
+        "One pass: 2430 steps, at each of which every sensor draws one of its training "
+        "readings.",
+    )
+
+    def fields(self, variable: str) -> Field:
+        """Return the readings of a variable, with positions among the inputs."""
+        field = ocean(self.options, variable)
+        if self.options.is_smoke:
+            field = field.chosen(range(min(8, field.n_agents)))
+        return field.with_positions()
+
+    @cached_property
+    def _network(self) -> dict[str, Network]:
+        return {v: self.fields(v).network(self.options.radius) for v in VARIABLES}
+
+    @property
+    def effort(self) -> Effort:
+        """How much is tried for every method."""
+        return (
+            Effort(3, 20, 1, 40) if self.options.is_smoke else Effort(24, 486, 5, 2430)
+        )
+
+    @property
+    def _n_steps(self) -> int:
+        return 60 if self.options.is_smoke else N_STEPS
+
+    def facts(self) -> dict[str, Any]:
+        """Return where the readings come from."""
+        field = self.fields(VARIABLES[0])
+        return {"data": field.source, "sha256": field.sha256}
+
+    def runs(self) -> list[Run]:
+        """Return the search of every method, and a run for each share withheld."""
+        found = []
+        for seed in range(self.options.seeds):
+            for variable in VARIABLES:
+                for key in LABELS:
+                    found += self._runs(variable, key, seed)
+        return found
+
+    def _runs(self, variable: str, key: str, seed: int) -> list[Run]:
+        settings: dict[str, Any] = {
+            "data": self.fields(variable).sha256, "variable": variable, "method": key,
+            "coupling": "paper" if key == "halk-paper" else "exact", "seed": seed,
+            "n_steps": self._n_steps,
+        }  # fmt: skip
+        runs, search = [], None
+        if key in ENTRIES:
+            search = f"{variable}-{key}-search-{seed}"
+            own = settings | {"effort": self.effort._asdict(), "share": None}
+            runs.append(Run(self.name, search, stable_json(own)))
+        for share in SHARES:
+            name = f"{variable}-{key}-{share}-{seed}"
+            own = settings | {"share": share, "effort": self.effort._asdict()}
+            runs.append(Run(self.name, name, stable_json(own), search))
+        return runs
+
+    def execute(self, run: Run, earlier: Result | None, tell: Tell) -> Result:
+        """Search, or learn and fill in."""
+        key, share = run.settings["method"], run.settings["share"]
+        if share is None:
+            return self._searched(run, tell)
+        if key in BATCH:
+            return self._batch(run)
+        assert earlier is not None
+        return self._filled(run, earlier.numbers["choice"], tell)
+
+    def _split(self, run: Run) -> tuple[Field, NDArray[np.bool_]]:
+        """Return the readings, and which of them are withheld."""
+        settings = run.settings
+        field = self.fields(settings["variable"])
+        share = (settings["share"] or max(SHARES)) / 100
+        return field, withheld(field, share, settings["seed"])
+
+    def _searched(self, run: Run, tell: Tell) -> Result:
+        began = time.perf_counter()
+        field, is_withheld = self._split(run)
+        train = field.subset(~is_withheld)
+        entry, seed = ENTRIES[run.settings["method"]], run.settings["seed"]
+        network = self._network[run.settings["variable"]]
+        trials = tuned(entry, train, network, self.effort, seed, tell)
+        columns: dict[str, Any] = {"score": [trial.score for trial in trials]}
+        columns["step"] = [trial.n_steps for trial in trials]
+        for name in trials[0].choice:
+            columns[name] = [trial.choice[name] for trial in trials]
+        numbers = {"choice": trials[-1].choice, "score": trials[-1].score}
+        return Result(run, Trace(columns), numbers, time.perf_counter() - began)
+
+    def _filled(self, run: Run, choice: Choice, tell: Tell) -> Result:
+        field, is_withheld = self._split(run)
+        train = ~is_withheld
+        offset, spread = float(field.y[train].mean()), float(field.y[train].std())
+        data = prepared(field, choice, offset, spread)
+        scaled = replace(field, x=data.x, y=data.y)
+        seed = run.settings["seed"]
+        X, Y = drawn(
+            scaled.subset(train), self._n_steps, np.random.default_rng([seed, 5])
+        )
+        network = self._network[run.settings["variable"]]
+        model = ENTRIES[run.settings["method"]].make(network, choice, seed)
+        agents = field.agent[is_withheld].tolist()
+        test = (agents, data.x[is_withheld], data.y[is_withheld])
+        result = learned(run, model, X, Y, tell, test)
+        error = float("inf")
+        if result.numbers["diverged_at"] is None:
+            error = float(result.trace["test_error"][-1]) * spread
+        result.numbers.update(error=_finite(error), choice=choice, spread=spread)
+        return result
+
+    def _batch(self, run: Run) -> Result:
+        """Fill in by a Gaussian process; depth or its logarithm by the likelihood."""
+        began = time.perf_counter()
+        field, is_withheld = self._split(run)
+        train, seed = ~is_withheld, run.settings["seed"]
+        offset, spread = float(field.y[train].mean()), float(field.y[train].std())
+        found = []
+        for is_log in (0.0, 1.0):
+            choice = {"is_log": is_log, "vertical": 1.0, "horizontal": 5.0}
+            x, y = prepared(field, choice, offset, spread)
+            if run.settings["method"] == "gp-pooled":
+                values, score = gaussian_process.pooled(
+                    x[train], y[train], x[is_withheld], seed
+                )
+            else:
+                values, score = gaussian_process.each(
+                    field.agent[train], x[train], y[train],
+                    field.agent[is_withheld], x[is_withheld], seed,
+                )  # fmt: skip
+            error = spread * float(np.sqrt(np.mean((values - y[is_withheld]) ** 2)))
+            found.append((score, error, is_log))
+        score, error, is_log = max(found)
+        linear, logarithmic = found[0][1], found[1][1]
+        numbers = {
+            "error": error, "choice": {"is_log": is_log}, "diverged_at": None,
+            "error_linear": linear, "error_log": logarithmic,
+        }  # fmt: skip
+        trace = Trace({"step": [0], "test_error": [error / spread]})
+        return Result(run, trace, numbers, time.perf_counter() - began)
+
+    def claims(self, results: Results) -> list[Claim]:
+        """Return what we claim of the fill-in."""
+        return claims(self.name, results)
+
+    def section(self, results: Results, claims: Sequence[Claim]) -> Section:
+        """Return errors, sizes, and what was chosen."""
+        items: list[Any] = [self.summary, claim_table(self.title, claims)]
+        for variable in VARIABLES:
+            unit = self.fields(variable).unit
+            items += [bars(results, variable, unit), table(results, variable, unit)]
+        items += [chosen(results), "How it was done:", Bullets(self.choices)]
+        return Section(self.title, self.name, items)
+
+
+def _finite(number: float) -> float | None:
+    return number if np.isfinite(number) else None

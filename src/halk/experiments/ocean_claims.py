@@ -1,0 +1,137 @@
+"""What the paper says of its ocean figures, and what that means in numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from halk.experiments.claims import Judge, Numbers, Statement, below
+from halk.experiments.experiment import early, final, steady, window
+from halk.experiments.runs import Result
+
+NEAR, SETTLED = 0.2, 0.1
+"""Relative distance that counts as near, and as settled."""
+
+
+def _falls(result: Result) -> tuple[bool, Numbers]:
+    first, last = early(result), steady(result)
+    start, end = early(result, "test_error"), steady(result, "test_error")
+    numbers = {
+        "loss early": first,
+        "late": last,
+        "test error early": start,
+        "late ": end,
+    }
+    return last < first and end < start, numbers
+
+
+def _best(adaptive: Result, *others: Result) -> tuple[bool, Numbers]:
+    losses = [steady(one) for one in (adaptive, *others)]
+    atoms = [final(one, "order_mean") for one in (adaptive, others[0])]
+    names = ("adaptive", "fixed P = 40", "fixed P = 0.4", "RBF", "POLK")
+    numbers = {f"loss {n}": v for n, v in zip(names, losses, strict=True)}
+    numbers |= {"atoms adaptive": atoms[0], "atoms fixed": atoms[1]}
+    holds = all(losses[0] < other for other in losses[1:]) and atoms[0] < atoms[1]
+    return holds, numbers
+
+
+def _settles(adaptive: Result) -> tuple[bool, Numbers]:
+    if adaptive.numbers["diverged_at"] is not None:
+        return False, {"share of agents settled": float("inf")}
+    width = adaptive.trace.agents["bandwidth"]
+    late = width[int(0.8 * len(width)) :]
+    apart = np.abs(late / late.mean(axis=0) - 1.0).max(axis=0)
+    share = float((apart <= SETTLED).mean())
+    return share == 1.0, {"share of agents settled": share}
+
+
+def _attenuates(*results: Result) -> tuple[bool, Numbers]:
+    holds, numbers = True, Numbers()
+    for name, result in zip(("fixed", "adaptive"), results, strict=True):
+        first = window(result, "violation_mean", 0.05, 0.15)
+        last = window(result, "violation_mean", 0.95, 1.0)
+        numbers |= {f"{name}, at a tenth": first, f"{name}, at the end": last}
+        holds = holds and last < first
+    return holds, numbers
+
+
+def _tradeoff(coarse: Result, fine: Result) -> tuple[bool, Numbers]:
+    losses = steady(coarse), steady(fine)
+    atoms = final(coarse, "order_mean"), final(fine, "order_mean")
+    numbers = {"loss P = 40": losses[0], "P = 0.4": losses[1]}
+    numbers |= {"atoms P = 40": atoms[0], "atoms P = 0.4": atoms[1]}
+    return losses[0] > losses[1] and atoms[0] < atoms[1], numbers
+
+
+def _near(wanted: float) -> Judge:
+    def judge(result: Result) -> tuple[bool, Numbers]:
+        order = final(result, "order_mean")
+        holds = abs(order - wanted) <= NEAR * wanted
+        return holds, {"atoms an agent": order, "paper": wanted}
+
+    return judge
+
+
+def _total(fine: Result, pooled: Result) -> tuple[bool, Numbers]:
+    own, other = final(fine, "order_total"), final(pooled, "order_total")
+    return own < other, {"network": own, "pooled model": other}
+
+
+def _overtaken(rbf: Result, halk: Result) -> tuple[bool, Numbers]:
+    numbers = {
+        "early RBF": early(rbf), "early HALK": early(halk),
+        "late RBF": steady(rbf), "late HALK": steady(halk),
+    }  # fmt: skip
+    first, second, third, fourth = numbers.values()
+    return first < second and third > fourth, numbers
+
+
+def statements(figure: str, orders: dict[str, float]) -> list[Statement]:
+    """Return the claims about a figure; ``orders`` are the model orders it states."""
+    loss, apart = f"{figure}a", f"{figure}b"
+    others = ("halk", "halk-fine", "rbf", "polk")
+    pooled = below(steady, "HALK", "POLK")
+    said = [
+        Statement(
+            "error-falls", "the error falls with the number of readings", loss,
+            ("halk",), _falls,
+        ),
+        Statement(
+            "fixed-below-pooled", "HALK with a fixed bandwidth is below one pooled "
+            "model (POLK)", loss, ("halk", "polk"), pooled,
+        ),
+        Statement(
+            "adaptive-below-pooled", "HALK with an adaptive bandwidth is below one "
+            "pooled model (POLK)", loss, ("halk-adaptive", "polk"), pooled,
+        ),
+        Statement(
+            "adaptive-best", "adaptive bandwidth is the best of all at P = 40, with "
+            "fewer atoms than fixed", loss, ("halk-adaptive", *others), _best,
+        ),
+        Statement(
+            "bandwidth-settles", "each agent's bandwidth settles", f"{figure}c",
+            ("halk-adaptive",), _settles,
+        ),
+        Statement(
+            "violation-attenuates", "the constraint violation attenuates, with fixed "
+            "and with adaptive bandwidth", apart, ("halk", "halk-adaptive"), _attenuates,
+            "running mean of h - gamma over edges",
+        ),
+        Statement(
+            "parsimony-tradeoff", "a larger P costs fit and saves atoms", loss,
+            ("halk", "halk-fine"), _tradeoff,
+        ),
+        Statement(
+            "total-below-pooled", "the network's atoms in all (P = 0.4) are fewer than "
+            "the pooled model's", "text", ("halk-fine", "polk"), _total,
+            "a pooled model of depth alone has no more atoms than there are depths",
+        ),
+        Statement(
+            "rbf-overtaken", "the RBF network is ahead early and behind HALK in the "
+            "long run", loss, ("rbf", "halk"), _overtaken,
+        ),
+    ]  # fmt: skip
+    names = {"halk": "P = 40", "halk-fine": "P = 0.4"}
+    for key, wanted in orders.items():
+        sentence = f"an average order near {wanted:.0f} at {names[key]}"
+        said.append(Statement(f"order-{key}", sentence, "text", (key,), _near(wanted)))
+    return said

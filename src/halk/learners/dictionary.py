@@ -1,0 +1,170 @@
+"""Learners whose agents hold a kernel dictionary: the settings of their engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halk import proximity as proximities
+from halk._validation import Matrix, Vector, choice
+from halk.agent import Agent
+from halk.bandwidth import Adaptation
+from halk.expansion import Expansion
+from halk.kernels import Kernel
+from halk.learners.base import Learner
+from halk.learners.executor import Executor
+from halk.learners.settings import STANDARDIZE, paces, rules, settings
+from halk.simulator import Simulator
+from halk.step import ADOPTED, Pace
+
+
+class Functions(Sequence[Expansion]):
+    """The agents' functions, made when they are asked for."""
+
+    def __init__(self, learner: DictionaryLearner) -> None:
+        self._learner = learner
+
+    def __len__(self) -> int:
+        return self._learner.network.n_agents
+
+    def __getitem__(self, agent: Any) -> Any:
+        """Return the function of one agent, by index or name, or of a slice."""
+        if isinstance(agent, slice):
+            return [self[i] for i in range(*agent.indices(len(self)))]
+        if isinstance(agent, int | np.integer):
+            if not -len(self) <= agent < len(self):
+                raise IndexError(f"agent must be below {len(self)}, got {agent}")
+            agent = int(agent) % len(self)
+        return self._learner.function(agent)
+
+
+class DictionaryLearner(Learner):
+    """A learner on the engine of HALK; what it leaves out has the values below.
+
+    Multipliers move by S6 from zero; with ``price`` they are that number and stay. At
+    price zero agents learn alone: the neighbours' terms would only be zeros, and offset
+    and bandwidth would travel with them.
+    """
+
+    kernel: Kernel
+    proximity: proximities.Proximity = proximities.Squared()
+    step_size: Any
+    dual_step_size: Any = None
+    regularization: float
+    dual_regularization: float = 0.0
+    tightening: float = 0.0
+    epsilon: Any
+    parsimony: Any
+    alpha: Any
+    coupling: str = "paper"
+    step: str
+    norm_bound: float | None
+    bandwidth: Adaptation | None
+    standardize: bool | str
+
+    _tolerance: ClassVar[float | None] = None
+    """The tolerance of every edge inside the engine, if not the network's."""
+
+    def __init__(
+        self, arguments: dict[str, Any], price: float | None = None, n_models: int = 0
+    ) -> None:
+        super().__init__(arguments)
+        choice("coupling", self.coupling, ("exact", "paper"))
+        choice("step", self.step, ("normalized", "plain"))
+        choice("standardize", self.standardize, STANDARDIZE)
+        self._rules = rules(
+            self.kernel, self.loss, self.proximity, self.bandwidth, self.standardize
+        )
+        self._paces = paces(
+            n_models or self.network.n_agents, self.step_size, self.dual_step_size,
+            self.epsilon, self.parsimony, self.alpha,
+        )  # fmt: skip
+        self._settings = settings(
+            self._paces, self.regularization, self.dual_regularization,
+            self.tightening, self.norm_bound, self.coupling, self.step,
+            self.standardize,
+        )  # fmt: skip
+        self._price = price
+        self._freeze_prices()
+
+    def _freeze_prices(self) -> None:
+        if self._price is not None:
+            self._paces[:, 1] = 0.0
+        if self._price == 0.0:
+            self._settings = self._settings._replace(is_exact=False)
+            if hasattr(self._rules.adaptation, "sharing"):
+                apart = self._rules.adaptation._replace(sharing=0.0)
+                self._rules = self._rules._replace(adaptation=apart)
+
+    def _make_executor(self, n_features: int) -> Executor:
+        self.kernel.check_features(n_features)
+        network = self.network
+        if self._tolerance is not None:
+            same = np.full(network.n_edges, self._tolerance)
+            network = replace(network, tolerance=same)
+        return Simulator(
+            network, self._rules, self._settings, self._paces, n_features, self._price
+        )
+
+    @property
+    def multipliers(self) -> Vector:
+        """Price of every tolerance, in the order of ``network.edges``."""
+        if self._executor is None:
+            return np.full(self.network.n_edges, self._price or 0.0)
+        return self._executor.multipliers
+
+    @property
+    def functions(self) -> Functions:
+        """The agents' functions, in units of the target less offset, over spread."""
+        return Functions(self)
+
+    def function(self, agent: int | str) -> Expansion:
+        """Return a copy of one agent's function."""
+        i = self.network.index(agent)
+        if self._executor is None:
+            raise ValueError("functions must be learned first: call learn_one")
+        executor: Any = self._executor
+        function: Expansion = executor.function(i)
+        return function
+
+    def agent(self, agent: int | str, n_features: int | None = None) -> Agent:
+        """Return one agent by itself, untaught, with the settings it has here.
+
+        Agents talk by messages that somebody carries; they follow the trajectory of
+        this learner to the last bit. ``n_features`` is needed before the first reading.
+        """
+        i = self.network.index(agent)
+        n_features = self.n_features if n_features is None else n_features
+        if n_features is None:
+            raise ValueError("n_features must be given before the first reading")
+        edges = slice(self.network.indptr[i], self.network.indptr[i + 1])
+        tolerance = self.network.tolerance[edges].copy()
+        if self._tolerance is not None:
+            tolerance[:] = self._tolerance
+        pace = Pace(*(float(number) for number in self._paces[i]))
+        neighbours = self.network.neighbours[edges].tolist()
+        made = Agent(
+            self._rules, self._settings, pace, neighbours, tolerance, n_features
+        )
+        made.multipliers[:] = self._price or 0.0
+        made.target[ADOPTED] = float(self._price == 0.0)
+        return made
+
+    @property
+    def bandwidths(self) -> Matrix | None:
+        """Bandwidth of every agent's kernel; None for kernels without one.
+
+        (n_agents,), or (n_agents, n_features) for one a feature.
+        """
+        bandwidth = getattr(self.kernel, "bandwidth", None)
+        if bandwidth is None:
+            return None
+        scale = np.ones(self.network.n_agents)
+        if self._executor is not None:
+            scale = scale * self._executor.state.scale
+        if np.ndim(bandwidth) == 0:
+            return scale * float(bandwidth)
+        return np.outer(scale, bandwidth)

@@ -1,0 +1,54 @@
+"""NLMS: a straight line an agent, the least that any method must beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from halk import proximity as proximities
+from halk.features import Identity
+from halk.learners.executor import Executor
+from halk.learners.parametric import FeatureLearner
+from halk.learners.settings import LOSS, PROXIMITY
+from halk.losses import Loss
+from halk.network import Network
+from halk.parametric import Relative
+
+
+class NLMS(FeatureLearner):
+    """Normalised least mean squares on the input itself, every agent by itself.
+
+    ``w <- w + step_size (y - w'phi) phi / |phi|^2`` with ``phi = (1, x)``.
+
+    Parameters
+    ----------
+    network : Network
+        Says whose disagreement is measured, and against which tolerance.
+    step_size : float or one an agent, default 0.5
+        Share of the error at a reading that is taken away; stable below 2.
+    intercept : bool, default True
+        Whether ``phi`` begins with a one.
+    proximity : Proximity, default ``Squared()``
+        How disagreement is measured.
+
+    Examples
+    --------
+    >>> from halk import Network
+    >>> model = NLMS(Network(1), step_size=1.0)
+    >>> model.learn_one([[1.0]], [3.0])
+    >>> model.weights
+    array([[1.5, 1.5]])
+    """
+
+    loss: Loss = LOSS
+
+    def __init__(
+        self,
+        network: Network,
+        step_size: Any = 0.5,
+        intercept: bool = True,
+        proximity: proximities.Proximity = PROXIMITY,
+    ) -> None:
+        super().__init__(locals(), Identity(intercept))
+
+    def _make_executor(self, n_features: int) -> Executor:
+        return Relative(self._setup, n_features)

@@ -1,0 +1,111 @@
+"""The page: one HTML file with everything inside."""
+
+import os
+from base64 import b64encode
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Any
+
+from halk._atomic import replacing
+from halk.report.blocks import Block, Numbers, block
+from halk.report.draw import Picture, picture, save
+from halk.report.pages import Page
+from halk.report.text import inline, number
+
+__all__ = ["render", "write"]
+
+PathLike = str | os.PathLike[str]
+
+_HEAVY = 400_000  # bytes of SVG beyond which a browser is quicker with pixels
+_PIXELS_PER_INCH = 90
+
+
+def render(page: Page, figures_folder: PathLike | None = None) -> str:
+    """Return the HTML of a page.
+
+    Styles and figures are inside, so it asks for nothing from outside; a policy in its
+    head forbids it to. All text is escaped.
+
+    Parameters
+    ----------
+    page : Page
+    figures_folder : path, optional
+        Also write the figures there, as ``draw`` does.
+
+    Raises
+    ------
+    ImportError
+        If Jinja2, or Matplotlib for a page with figures, is not installed.
+    """
+    environment = _environment()
+    pictures = {}
+    for figure in page.figures:
+        pictures[figure.name] = drawn = picture(figure)
+        if figures_folder is not None:
+            save(figure.name, drawn, figures_folder)
+    numbers = Numbers()
+    sections = [
+        (section, [_finished(block(item, numbers), pictures) for item in section.items])
+        for section in page.sections
+    ]
+    template = environment.from_string(_resource("page.html"))
+    style = _resource("page.css")
+    return str(template.render(page=page, sections=sections, style=style))
+
+
+def write(page: Page, path: PathLike, figures_folder: PathLike | None = None) -> Path:
+    """Write a page to a file, whole or not at all.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist; it is not made.
+    """
+    with replacing(path) as file:
+        # A name from the system may hold half a character, which no file may.
+        file.write(render(page, figures_folder).encode("utf-8", "replace"))
+    return Path(path)
+
+
+def _environment() -> Any:
+    try:
+        jinja = import_module("jinja2")
+    except ImportError:
+        raise ImportError("reports need jinja2: pip install 'halk[demo]'") from None
+    environment = jinja.Environment(
+        autoescape=True,
+        undefined=jinja.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    markup = import_module("markupsafe").Markup
+    environment.filters["inline"] = lambda text: markup(inline(str(text)))
+    environment.filters["number"] = number
+    return environment
+
+
+def _finished(made: Block, pictures: dict[str, Picture]) -> Block:
+    """Add to the block of a figure its picture and size."""
+    if made["kind"] != "figure":
+        return made
+    drawn = pictures[made["name"]]
+    size = {
+        "width": round(drawn.width * _PIXELS_PER_INCH),
+        "height": round(drawn.height * _PIXELS_PER_INCH),
+    }
+    return made | size | {"source": _data_address(drawn)}
+
+
+def _data_address(drawn: Picture) -> str:
+    """Return the picture as an address that holds it.
+
+    As an image, not inside the page: identifiers of several SVG would clash there.
+    """
+    if len(drawn.svg) > _HEAVY:
+        return "data:image/png;base64," + b64encode(drawn.png).decode()
+    return "data:image/svg+xml;base64," + b64encode(drawn.svg).decode()
+
+
+def _resource(name: str) -> str:
+    folder = resources.files("halk.report") / "templates"
+    return (folder / name).read_text(encoding="utf-8")

@@ -1,0 +1,73 @@
+"""What the names of columns say."""
+
+from collections.abc import Iterable, Sequence
+
+SENSOR = ("node", "sensor", "station", "buoy", "id", "site", "agent", "name")
+LATITUDE = ("lat", "latitude")
+LONGITUDE = ("lon", "lng", "long", "longitude")
+INPUTS = ("depth_m", "depth", "time", "hour", "day")
+SEASONS = ("annual", "winter", "spring", "summer", "autumn")
+UNITS = {"c": "°C", "degc": "°C", "psu": "psu", "m": "m", "k": "K", "pa": "Pa"}
+
+
+def alike(header: Sequence[str], known: Iterable[str]) -> str:
+    """Return the column with the first possible of the ``known`` names, or nothing.
+
+    Examples
+    --------
+    >>> alike(["Station", "LAT", "Lon"], ["latitude", "lat"])
+    'LAT'
+    """
+    plain = {name.casefold(): name for name in reversed(header)}
+    return next((plain[k.casefold()] for k in known if k.casefold() in plain), "")
+
+
+def is_about(column: str, word: str) -> bool:
+    """Whether a name is ``word``, or goes on after it with another one.
+
+    Examples
+    --------
+    >>> is_about("depth_cm", "depth"), is_about("timer", "time")
+    (True, False)
+    """
+    name, word = column.casefold(), word.casefold()
+    return name.startswith(word) and not name[len(word) : len(word) + 1].isalnum()
+
+
+def of_variable(header: Sequence[str], name: str, season: str | None) -> list[str]:
+    """Return the columns of a variable, in a season if one is given.
+
+    Examples
+    --------
+    >>> of_variable(["t_annual_C", "t_winter_C", "s"], "t", "winter")
+    ['t_winter_C']
+    """
+    about = [column for column in header if is_about(column, name)]
+    exact = [column for column in about if column.casefold() == name.casefold()]
+    if season is None:
+        return exact or about
+    seasonal = [column for column in about if is_about(column, f"{name}_{season}")]
+    others = [word for word in SEASONS if word != season]
+    # A column of winter must not pass for one of the whole year.
+    free = [c for c in about if not any(word in c.casefold() for word in others)]
+    return seasonal or exact or free
+
+
+def are_geographic(columns: Sequence[str]) -> bool:
+    """Whether two columns are called latitude and longitude."""
+    one, two = (name.casefold() for name in columns)
+    return one.startswith(LATITUDE) and two.startswith(LONGITUDE)
+
+
+def unit_of(name: str, column: str) -> str:
+    """Return the unit that a column's name ends in; nothing if it names none.
+
+    Examples
+    --------
+    >>> unit_of("temperature", "temperature_annual_C"), unit_of("salinity", "S")
+    ('°C', 'psu')
+    """
+    _, mark, end = column.casefold().rpartition("_")
+    if mark and end in UNITS:
+        return UNITS[end]
+    return "psu" if name.casefold() == "salinity" else ""
