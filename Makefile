@@ -16,16 +16,16 @@ WITH_CACHE = cache=$$($(BIN)/python tools/source_hash.py) && NUMBA_CACHE_DIR="$$
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help install demo test test-slow nojit lint types format convergence clean
+.PHONY: help install demo test test-slow nojit lint types format reproduce clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 install: $(DEV) ## Install halk and its development tools into .venv
 
-demo: $(BASE) ## Watch a small network learn
+demo: $(BASE) ## Watch sensors of the Gulf of Mexico fill in what they did not measure
 	$(SAY) "demo (the first run compiles, once)"
-	@$(WITH_CACHE) $(BIN)/python -m halk.demo
+	@$(WITH_CACHE) $(BIN)/halk demo
 
 test: lint types ## Run every check: lint, types, and all tests that are not slow
 	$(SAY) "tests"
@@ -60,9 +60,9 @@ format: $(DEV) ## Format the sources and fix what can be fixed by itself
 	@$(BIN)/ruff check --fix --quiet
 	@$(BIN)/ruff format
 
-convergence: $(DEV) ## Measure the rate of convergence against a known optimum
-	$(SAY) "convergence"
-	@$(WITH_CACHE) $(BIN)/python -m halk.experiments.convergence
+reproduce: $(DEV) ## Run all experiments at full scale (hours), report in halk-results
+	$(SAY) "experiments"
+	@$(WITH_CACHE) $(BIN)/halk reproduce all --jobs 2
 
 clean: ## Delete caches and builds; the environment stays
 	$(SAY) "clean"
@@ -91,7 +91,7 @@ $(BIN)/python:
 
 $(BASE): pyproject.toml | $(BIN)/python
 	$(SAY) "installing halk"
-	@$(PIP_INSTALL) --editable .
+	@$(PIP_INSTALL) --editable '.[demo]'
 	@touch $@
 
 $(DEV): pyproject.toml | $(BIN)/python

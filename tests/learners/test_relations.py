@@ -399,7 +399,10 @@ def test_single_readings_in_a_large_network_are_cheap(learner):
     ("call", "message"),
     [
         (lambda: Penalty(NETWORK, penalty=-1.0), "penalty must not be negative"),
-        (lambda: Linear(NETWORK, losses.Squared()), "features must be a featuremap"),
+        (
+            lambda: Linear(NETWORK, losses.Squared()),
+            "features must be a feature map such as",
+        ),
         (lambda: Linear(NETWORK, loss=KERNEL), "loss must be a loss such as"),
         (lambda: Linear(NETWORK, proximity=KERNEL), "proximity must be a proximity"),
         (lambda: Linear(NETWORK, coupling="x"), "coupling must be one of"),
@@ -425,3 +428,10 @@ def test_wrong_arguments(call, message):
 def test_components_other_than_squared():
     made = Linear(NETWORK, PHI, losses.Absolute(), proximity.Absolute())
     assert np.isfinite(predictions(taught(made))).all()
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_features_made_in_pieces_are_the_same(monkeypatch, size):
+    whole = taught(RFFDiffusion(NETWORK, 20, 0.3))
+    monkeypatch.setattr("halk.parametric.exchange._NUMBERS_A_CALL", 20 * size)
+    assert_same(taught(RFFDiffusion(NETWORK, 20, 0.3)), whole)

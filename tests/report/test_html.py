@@ -159,7 +159,7 @@ def test_write_puts_figures_beside(tmp_path: Path, curves: Figure) -> None:
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="folder .*nowhere must exist"):
+    with pytest.raises(FileNotFoundError, match=r"folder .*nowhere must exist"):
         write(page_of("p"), tmp_path / "nowhere" / "report.html")
 
 

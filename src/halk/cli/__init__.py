@@ -20,6 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(arguments if arguments is None else list(arguments))
     except KeyboardInterrupt:
         return _failed("interrupted; give the same command again to go on", 130)
+    except ModuleNotFoundError as error:
+        extra = "pip install 'halk[experiments]'"
+        return _failed(f"this command needs {error.name}, which is missing: {extra}")
     except (HalkError, ImportError) as error:
         return _failed(str(error))
     except SystemExit as exit_:  # from the parser of the command line

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import cyclopts  # noqa: TID253
 
 from halk._version import __version__
+from halk.errors import HalkError
 
 app = cyclopts.App(
     name="halk",
@@ -81,6 +82,26 @@ def reproduce(
     }  # fmt: skip
     command = shlex.join(["halk", *sys.argv[1:]])
     reproduced(experiment, asked, out, command, again, jobs)
+
+
+@app.command
+def demo(*, out: Path = Path("halk-demo")) -> None:
+    """Let fifty sensors of the Gulf of Mexico fill in what they did not measure.
+
+    Parameters
+    ----------
+    out
+        The folder for the report.
+    """
+    from halk.demo import main as show
+
+    try:
+        show(out)
+    except OSError as error:
+        raise HalkError(
+            f"--out must be a folder that can be written, got {out}: "
+            f"{error.strerror or error}"
+        ) from None
 
 
 def _usage(command: str, message: str) -> int:

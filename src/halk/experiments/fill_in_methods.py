@@ -74,7 +74,8 @@ def _dictionary(choice: Choice) -> dict[str, Any]:
 
 def _tolerant(network: Network, choice: Choice) -> Network:
     """Return the network with one tolerance for all edges, in squares of the spread."""
-    return replace(network, tolerance=np.asarray(choice["tolerance"]))
+    tolerance = np.full(network.n_edges, choice["tolerance"])
+    return replace(network, tolerance=tolerance)
 
 
 def _halk(coupling: str, **further: Any) -> Callable[[Network, Choice, int], Learner]:

@@ -70,7 +70,8 @@ class Method:
     """A method by its label, its style in figures, and how it is made.
 
     ``has_coupling``: whether it is run for both couplings. ``counts_centres``: whether
-    it needs to know how many atoms HALK ended with.
+    it needs to know how many atoms HALK ended with. ``reads_one``: whether it gets one
+    agent's reading a step, drawn at random, instead of everybody's.
     """
 
     label: str
@@ -78,6 +79,7 @@ class Method:
     make: Callable[[Setup], Learner]
     has_coupling: bool = True
     counts_centres: bool = False
+    reads_one: bool = False
 
 
 def _halk(setup: Setup, **further: Any) -> Learner:
@@ -158,6 +160,9 @@ METHODS: dict[str, Method] = {
     "sine": Method("Linear, sine", "vermillion", _linear(features.Sine(1.0))),
     "rbf": Method("RBF network", "green", _rbf, counts_centres=True),
     "polk": Method("POLK, pooled", "black", _pooled, has_coupling=False),
+    "polk-one": Method(
+        "POLK, one reading a step", "brown", _pooled, has_coupling=False, reads_one=True
+    ),
     "alone": Method("Alone", "grey", _alone, has_coupling=False),
     "diffusion": Method("RFF diffusion", "brown", _diffusion, has_coupling=False),
     "admm": Method("RFF ADMM, censored", "purple", _admm, has_coupling=False),

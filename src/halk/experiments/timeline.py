@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from halk._validation import Matrix
 from halk.experiments.claims import COUPLINGS, Claim, Statement, verdict
 from halk.experiments.experiment import Experiment, final, learned, stable_json, steady
 from halk.experiments.methods import METHODS, Setup
@@ -85,8 +86,10 @@ class Timeline(Experiment):
                 else 1
             )
             setup = replace(setup, n_centres=max(n, 1))
-        model = METHODS[run.settings["method"]].make(setup)
+        method = METHODS[run.settings["method"]]
+        model = method.make(setup)
         X, Y, test = self.stream(seed)
+        Y = _thinned(Y, seed) if method.reads_one else Y
         return learned(run, model, X, Y, tell, test)
 
     def claims(self, results: Results) -> list[Claim]:
@@ -127,6 +130,13 @@ class Timeline(Experiment):
             f"{self.title}, with {update}. Means over {self.options.seeds} seeds; "
             f"bands from the smallest to the largest."
         )
+
+
+def _thinned(Y: Matrix, seed: int) -> Matrix:
+    """Return the readings of one agent a step, drawn at random; NaN for the others."""
+    T, V = Y.shape
+    chosen = np.random.default_rng([seed, 6]).integers(V, size=(T, 1))
+    return np.where(np.arange(V) == chosen, Y, np.nan)
 
 
 def of(results: Results, method: str, coupling: str) -> list[Result]:

@@ -1,5 +1,6 @@
 """From the arguments of a learner to the numbers of the engine."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def rules(
 def require_component(name: str, value: Any, family: type[Any], example: str) -> None:
     """Raise ``TypeError`` unless ``value`` is a component of this family."""
     if not isinstance(value, family):
-        kind = family.__name__.lower()
+        kind = re.sub("(?<!^)([A-Z])", r" \1", family.__name__).lower()
         article = "an" if kind[0] in "aeiou" else "a"
         raise TypeError(
             f"{name} must be {article} {kind} such as {example}, got {value!r}"

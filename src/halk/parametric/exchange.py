@@ -1,6 +1,7 @@
 """What agents know of each other in one step."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,18 +98,10 @@ def steps(
     """Yield number, agents, features and targets of every step of a stream."""
     start = readings.start.tolist()
     size = features.size(readings.x.shape[1])
-    first = last = 0
-    for t in range(len(start) - 1):
-        if start[t + 1] > last:
-            first, last = (
-                start[t],
-                max(start[t + 1], start[t] + _NUMBERS_A_CALL // size),
-            )
+    block, first, last = np.zeros((0, size)), 0, 0
+    for t, (begin, end) in enumerate(pairwise(start)):
+        if end > last:
+            first, last = begin, max(end, begin + _NUMBERS_A_CALL // size)
             block = features.matrix(readings.x[first:last])
-        rows = slice(start[t], start[t + 1])
-        phi = (
-            block[rows.start - first : rows.stop - first]
-            if last
-            else np.zeros((0, size))
-        )
-        yield t, readings.agent[rows], phi, readings.y[rows]
+        phi = block[begin - first : end - first]
+        yield t, readings.agent[begin:end], phi, readings.y[begin:end]

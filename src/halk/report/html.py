@@ -77,6 +77,7 @@ def _environment() -> Any:
         undefined=jinja.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     markup = import_module("markupsafe").Markup
     environment.filters["inline"] = lambda text: markup(inline(str(text)))
