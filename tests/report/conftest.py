@@ -24,7 +24,7 @@ from halk.report import (
 
 METHODS = {
     "ours": "blue",
-    "everybody agrees on one function": "vermillion",
+    "everybody agrees on one function": "vermilion",
     "a penalty in place of constraints": "green",
     "no network": "black",
     "polynomial features": "purple",

@@ -90,6 +90,8 @@ def test_cells_are_formatted_and_aligned() -> None:
         '<tr class="highlight"><td class="left">b</td><td class="right">–</td>' in html
     )
     assert '<td class="left">–</td>' in html
+    mixed = render(page_of(Table("c", ["x"], [[1.0], ["diverged"], [2.0]])))
+    assert '<td class="right">diverged</td>' in mixed
     centred = render(page_of(Table("c", ["w"], [[1]], align="c")))
     assert '<td class="centre">1</td>' in centred
 

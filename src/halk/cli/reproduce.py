@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from halk._validation import integer
 from halk.errors import HalkError
 from halk.experiments import EXPERIMENTS
 from halk.experiments.claims import Verdict
@@ -35,6 +36,7 @@ def reproduced(
     console = _rich("console").Console()
     try:
         options = Options(**asked)
+        integer("jobs", jobs, minimum=1)
     except (TypeError, ValueError) as error:
         raise HalkError(f"--{error}") from None
     names = list(EXPERIMENTS) if name == "all" else [name]
@@ -42,7 +44,7 @@ def reproduced(
         finished = reproduce(names, options, out, watch, command, again, jobs)
     for one in finished:
         console.print(_claims(one))
-    console.print(f"Report: [bold]{out / 'report.html'}[/bold]")
+    console.print(f"Report: {out / 'report.html'}", markup=False, soft_wrap=True)
 
 
 class _Watcher:

@@ -23,7 +23,7 @@ from halk.report import (
     Table,
 )
 
-STYLES = {"halk-exact": "blue", "alone": "vermillion", "polk": "black", "nlms": "grey"}
+STYLES = {"halk-exact": "blue", "alone": "vermilion", "polk": "black", "nlms": "grey"}
 N_PROFILES = 6
 
 
@@ -140,7 +140,7 @@ def _profile(i: int, together: Learned, alone: Learned) -> Panel:
     depth = np.linspace(0.0, float(field.x[mine, 0].max()), 200)
     items: list[Line | Points] = [
         Line("together", together.profile(i, depth), depth, style="blue"),
-        Line("alone", alone.profile(i, depth), depth, style="vermillion"),
+        Line("alone", alone.profile(i, depth), depth, style="vermilion"),
         Points("seen", field.y[seen], field.x[seen, 0]),
         Points("withheld", field.y[hidden], field.x[hidden, 0], is_open=True),
     ]
@@ -166,7 +166,7 @@ def _course(methods: Sequence[Learned]) -> Section:
     figure = Figure("course", "How learning went on.", panels)
     text = (
         "Loss before each reading is learned, running mean of how far neighbours "
-        "exceed their tolerance, and the number of atoms, which compression keeps small."
+        "exceed their tolerance, and the number of atoms, kept small by compression."
     )
     return Section("How it went", "course", [text, figure])
 

@@ -86,6 +86,10 @@ class Claim:
     verdicts: Mapping[str, Verdict]
     note: str = ""
 
+    def verdict(self, coupling: str) -> Verdict:
+        """Return the verdict for a coupling; an empty one where none is claimed."""
+        return self.verdicts.get(coupling, Verdict(()))
+
     def as_json(self) -> dict[str, Any]:
         """Return the claim as JSON."""
         return {

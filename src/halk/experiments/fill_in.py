@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from halk.experiments import gaussian_process
 from halk.experiments.claims import Claim
-from halk.experiments.data import ocean
+from halk.experiments.data import connected, ocean
 from halk.experiments.experiment import Experiment, learned, stable_json
 from halk.experiments.fill_in_methods import BATCH, ENTRIES, LABELS, Choice
 from halk.experiments.fill_in_report import SHARES, bars, chosen, claims, table
@@ -63,13 +63,16 @@ class FillIn(Experiment):
 
     @cached_property
     def _network(self) -> dict[str, Network]:
-        return {v: self.fields(v).network(self.options.radius) for v in VARIABLES}
+        radius = self.options.radius
+        return {v: connected(self.fields(v), radius) for v in VARIABLES}
 
     @property
     def effort(self) -> Effort:
         """How much is tried for every method."""
         return (
-            Effort(3, 20, 1, 40) if self.options.is_smoke else Effort(24, 486, 5, 2430)
+            Effort(3, 20, 1, 40)
+            if self.options.is_smoke
+            else Effort(24, 405, 3, N_STEPS)
         )
 
     @property
@@ -79,7 +82,11 @@ class FillIn(Experiment):
     def facts(self) -> dict[str, Any]:
         """Return where the readings come from."""
         field = self.fields(VARIABLES[0])
-        return {"data": field.source, "sha256": field.sha256}
+        return {
+            "data": field.source,
+            "sha256": field.sha256,
+            "edges": self._network[VARIABLES[0]].n_edges,
+        }
 
     def runs(self) -> list[Run]:
         """Return the search of every method, and a run for each share withheld."""
@@ -91,10 +98,12 @@ class FillIn(Experiment):
         return found
 
     def _runs(self, variable: str, key: str, seed: int) -> list[Run]:
+        field = self.fields(variable)
         settings: dict[str, Any] = {
-            "data": self.fields(variable).sha256, "variable": variable, "method": key,
-            "coupling": "paper" if key == "halk-paper" else "exact", "seed": seed,
-            "n_steps": self._n_steps,
+            "data": field.sha256, "variable": variable, "season": self.options.season,
+            "n_agents": field.n_agents, "radius_km": self.options.radius,
+            "method": key, "coupling": "paper" if key == "halk-paper" else "exact",
+            "seed": seed, "n_steps": self._n_steps,
         }  # fmt: skip
         runs, search = [], None
         if key in ENTRIES:

@@ -145,7 +145,7 @@ METHODS: dict[str, Method] = {
     "halk-fine": Method("HALK, P / 100", "sky", _finer),
     "halk-adaptive": Method(
         "HALK, adaptive bandwidth",
-        "vermillion",
+        "vermilion",
         lambda s: _halk(s, bandwidth=LeaveOneOut()),
     ),
     "halk-following": Method(
@@ -157,7 +157,7 @@ METHODS: dict[str, Method] = {
     "consensus": Method("Consensus", "sky", _consensus),
     "quadratic": Method("Linear, quadratic", "orange", _linear(features.Monomials(2))),
     "cubic": Method("Linear, cubic", "purple", _linear(features.Monomials(3))),
-    "sine": Method("Linear, sine", "vermillion", _linear(features.Sine(1.0))),
+    "sine": Method("Linear, sine", "vermilion", _linear(features.Sine(1.0))),
     "rbf": Method("RBF network", "green", _rbf, counts_centres=True),
     "polk": Method("POLK, pooled", "black", _pooled, has_coupling=False),
     "polk-one": Method(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halk.experiments.claims import Statement
-from halk.experiments.data import ocean
+from halk.experiments.data import connected, ocean
 from halk.experiments.methods import Setup
 from halk.experiments.ocean_claims import statements
 from halk.experiments.runs import Result, Results
@@ -73,8 +73,8 @@ class Ocean(Timeline):
     @cached_property
     def network(self) -> Network:
         """Agents within reach; the further, the tighter."""
-        return self.field.network(
-            self.options.radius, lambda distance: np.exp(-distance / REACH)
+        return connected(
+            self.field, self.options.radius, lambda distance: np.exp(-distance / REACH)
         )
 
     @property
@@ -89,6 +89,7 @@ class Ocean(Timeline):
             "sha256": field.sha256,
             "sensors": field.n_agents,
             "readings": field.n_readings,
+            "edges": self.network.n_edges,
         }
 
     def settings(self) -> dict[str, Any]:
@@ -96,6 +97,7 @@ class Ocean(Timeline):
         return {
             "variable": self.variable,
             "data": self.field.sha256,
+            "season": self.options.season,
             "n_agents": self.field.n_agents,
             "n_steps": self._steps,
             "radius_km": self.options.radius,

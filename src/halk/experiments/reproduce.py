@@ -76,6 +76,7 @@ def reproduce(
     experiments = [experiment(name, options) for name in names]
     for one in experiments:
         one.facts()  # reads the data: what is wrong with them is said now
+        one.runs()  # reads those of the other variables
     store = Store(folder)
     finished = []
     for one in experiments:

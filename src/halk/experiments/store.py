@@ -16,7 +16,7 @@ from halk.errors import HalkError
 from halk.experiments.runs import Result, Run
 from halk.trace import Trace
 
-_OTHER = ("report", "cli", "demo.py", "checks", "reference")
+_OTHER = ("report", "cli", "demo", "checks", "reference")
 """Parts of the package that no result depends on."""
 
 
@@ -71,17 +71,20 @@ class Store:
     def load(self, run: Run, digest: str | None = None) -> Result | None:
         """Return the result of a finished run; None if there is none to go by.
 
-        With a ``digest``, only if it was made by the same code with the same settings.
+        Only if it was made with the same settings; with a ``digest``, by the same code.
         A damaged file counts as none: the run is made again.
         """
         try:
             trace = Trace.from_parquet(self.path(run))
             about = json.loads(trace.metadata["run"])
-        except (OSError, ValueError, KeyError):
+            is_same = about["settings"] == run.settings
+            if digest is not None:
+                is_same = about["digest"] == digest
+            numbers, made_by = about["numbers"], about["digest"]
+            found = Result(run, trace, numbers, about["seconds"], made_by)
+        except (OSError, ValueError, KeyError, TypeError):
             return None
-        if digest is not None and about["digest"] != digest:
-            return None
-        return Result(run, trace, about["numbers"], about["seconds"], about["digest"])
+        return found if is_same else None
 
     def save(self, result: Result, digest: str) -> None:
         """Keep a result."""

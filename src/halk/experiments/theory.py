@@ -22,7 +22,7 @@ SLOPE = (-0.6, -0.4)
 """What counts as a slope of about -1/2."""
 
 _STYLES = {
-    ("paper", 0.0): "vermillion",
+    ("paper", 0.0): "vermilion",
     ("exact", 0.0): "blue",
     ("exact", 0.3): "green",
 }

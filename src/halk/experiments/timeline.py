@@ -180,7 +180,7 @@ def claim_table(title: str, claims: Sequence[Claim]) -> ClaimTable:
         ClaimRow(
             claim.sentence + (f" ({claim.note})" if claim.note else ""),
             claim.source,
-            [(claim.verdicts[c].holds, claim.verdicts[c].seen) for c in columns],
+            [(said.holds, said.seen) for said in map(claim.verdict, columns)],
         )
         for claim in claims
     ]

@@ -79,9 +79,10 @@ def _(item: Table, numbers: Numbers) -> Block:
 
 
 def _side(cells: list[Any]) -> str:
-    known = [cell for cell in cells if cell is not None]
-    are_numbers = all(isinstance(cell, Real) for cell in known) and len(known) > 0
-    return "right" if are_numbers else "left"
+    """Stand numbers right, also among a few words such as "diverged"."""
+    n_numbers = sum(isinstance(cell, Real) for cell in cells)
+    n_words = sum(isinstance(cell, str) for cell in cells)
+    return "right" if n_numbers > n_words else "left"
 
 
 @block.register

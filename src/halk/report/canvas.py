@@ -27,7 +27,7 @@ _LOOK = {
     "axes.titlelocation": "left",
     "axes.titlesize": 10.5,
     "axes.titleweight": "bold",
-    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.h_pad": 0.1,
     "figure.constrained_layout.w_pad": 0.12,
     "font.family": ["DejaVu Sans"],  # comes with Matplotlib
     "font.size": 9.5,

@@ -37,8 +37,9 @@ def draw_edges(
     if values is not None and len(values):
         scale = _scale(_EDGES, min(0.0, values.min()), values.max())
         part = np.clip(scale.norm(values), 0, 1)
-        widths = 0.8 * crowd + (2.5 + crowd) * part**1.5
-        colours = scale.to_rgba(values)
+        stress = _stress(len(values))
+        widths = 0.8 * crowd + (2.5 + crowd) * part**1.5 * stress
+        colours = scale.to_rgba(values, alpha=0.3 + 0.7 * stress)
         _colour_bar(canvas, axes, scale, figure.value_label)
     lines = import_module("matplotlib.collections").LineCollection
     drawn = lines(places[pairs], linewidths=widths, colors=colours)
@@ -56,6 +57,18 @@ def _pairs(figure: MapFigure) -> tuple[Indices, Vector | None]:
     larger = np.maximum(figure.values, figure.values[net.reverse])[once]
     order = np.argsort(larger, kind="stable")
     return net.edges[once][order], larger[order]
+
+
+def _stress(n_pairs: int) -> Vector:
+    """Return how much each pair stands out, in ascending order of values.
+
+    All of a few pairs do. Of many, only the forty or so largest: a thousand thick lines
+    would show nothing, whatever their values.
+    """
+    above = np.arange(n_pairs)[::-1]
+    spared = float(np.clip((375 - n_pairs) / 225, 0, 1))
+    result: Vector = np.maximum(np.exp(-above / 40), spared)
+    return result
 
 
 def _scale(colours: tuple[str, ...], low: float, high: float) -> Any:

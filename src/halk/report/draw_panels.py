@@ -84,6 +84,8 @@ def _item(axes: Axes, item: Line | Points, looks: dict[str, Style]) -> Any:
 
 def _finish(axes: Axes, panel: Panel, width: int) -> None:
     """Set ticks, which depend on what was drawn, and the note."""
+    if panel.y_limits is not None:
+        axes.set_ylim(panel.y_limits)
     for axis, is_log in ((axes.xaxis, panel.log_x), (axes.yaxis, panel.log_y)):
         ticks(axis, is_log)
     if panel.invert_y:

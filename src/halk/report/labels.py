@@ -27,7 +27,7 @@ def place_labels(
     """Write the names of chosen agents near their markers, with a line if far.
 
     Of the free places nearest to the marker, the one over the fewest edges is taken; a
-    label that finds none stands to the right, over its white halo.
+    label that finds none stands to the right, on its white ground.
 
     Notes
     -----
@@ -85,11 +85,10 @@ def _hidden(box: Vector, ink: tuple[Matrix, Vector]) -> float:
 
 
 def _text(axes: Axes, name: str, place: Vector) -> Any:
-    effects = import_module("matplotlib.patheffects")
     text = axes.annotate(
         name, place, xytext=(0, 0), textcoords="offset points", fontsize=8.5, zorder=6,
         arrowprops={"arrowstyle": "-", "color": "#555555", "linewidth": 0.7},
-        path_effects=[effects.withStroke(linewidth=2.6, foreground="white")],
+        bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.75},
     )  # fmt: skip
     text.set_in_layout(False)
     return text

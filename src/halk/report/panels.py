@@ -91,7 +91,11 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One pair of axes. ``note`` is a small line below; units go into the labels."""
+    """One pair of axes; units go into the labels.
+
+    ``note`` is a small line below. ``y_limits`` keep one curve that runs away from
+    flattening the others: say so in the note.
+    """
 
     title: str
     xlabel: str
@@ -101,6 +105,7 @@ class Panel:
     log_x: bool = False
     invert_y: bool = False
     note: str = ""
+    y_limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ _DASHED, _DOTTED, _MIXED = (4.5, 1.6), (1.2, 1.5), (6.0, 1.5, 1.2, 1.5)
 PALETTE = MappingProxyType(
     {
         "blue": Style("#0072B2", width=2.4),
-        "vermillion": Style("#D55E00", _DASHED, width=1.8),
+        "vermilion": Style("#D55E00", _DASHED, width=1.8),
         "green": Style("#009E73", _MIXED, width=1.8),
         "orange": Style("#E69F00", marker="o"),
         "purple": Style("#CC79A7", marker="s"),
@@ -53,7 +53,7 @@ def styles(labelled: Iterable[tuple[str, str | None]]) -> dict[str, Style]:
     Examples
     --------
     >>> found = styles([("ours", None), ("theirs", "blue"), ("ours", None)])
-    >>> found["ours"] == PALETTE["vermillion"], found["theirs"] == PALETTE["blue"]
+    >>> found["ours"] == PALETTE["vermilion"], found["theirs"] == PALETTE["blue"]
     (True, True)
     """
     keys: dict[str, str | None] = {}
