@@ -133,7 +133,7 @@ def _diffusion(setup: Setup) -> Learner:
 
 
 def _admm(setup: Setup) -> Learner:
-    return learners.RFFADMM(**_random(setup))
+    return learners.RFFADMM(**_random(setup), threshold=0.1, decay=0.995)
 
 
 def _filter(setup: Setup) -> Learner:
