@@ -49,8 +49,8 @@ class RandomFieldExperiment(Timeline):
         "reproduced if it holds for every seed.",
         "RBF network: as many centres as HALK ended with. POLK pools the readings of a "
         "step one after another. Random features: 100, with the same bandwidth and "
-        "step size; ADMM sends its weights only if they moved by 0.1 times 0.995 to the "
-        "number of readings. The plain filter has its own default step.",
+        "step size; ADMM sends its weights only if they moved by 0.1 times 0.995 to "
+        "the number of readings. The plain filter has its own default step.",
         "Penalty: 0.08 as in the paper, for both couplings.",
     )
 
