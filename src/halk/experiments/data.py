@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from halk import streams
 from halk.experiments.runs import Options
@@ -41,14 +38,6 @@ def connected(field: Field, radius: float, tolerance: Any = 0.0) -> Network:
         rule = f"so large that some of the {field.n_agents} sensors talk"
         raise DataError(f"--radius must be {rule}, got {radius:g}")
     return network
-
-
-def fingerprint(field: Field) -> str:
-    """Return a digest of the readings themselves, however they were chosen."""
-    total = hashlib.sha256()
-    for part in (field.positions, field.agent, field.x, field.y):
-        total.update(np.ascontiguousarray(part).tobytes())
-    return total.hexdigest()[:16]
 
 
 @lru_cache(maxsize=8)
