@@ -50,6 +50,18 @@ def test_the_atlas_is_known_by_its_content(tmp_path, write):
     assert field.names == one.names
 
 
+def test_a_number_of_sensors(tmp_path):
+    path = tmp_path / "three.csv"
+    path.write_text("node,lat,lon,depth,heat\n0,1,1,5,9\n1,2,2,5,8\n2,3,3,5,7\n")
+    assert read(path, "heat", n_agents=2).names == ("0", "1")
+    assert read(path, "heat", n_agents=9).names == ("0", "1", "2")
+    with pytest.raises(ValueError, match="n_agents must be at least 2, got 1"):
+        read(path, "heat", n_agents=1)
+    others = {name: value for name, value in SMALL.items() if name != "n_agents"}
+    atlas = write_csv(tmp_path, csv_lines())
+    assert read(atlas, "temperature", n_agents=2, **others).n_agents == 2
+
+
 def test_files_that_are_nothing(tmp_path):
     path = tmp_path / "sheet.csv"
     with pytest.raises(DataError, match=r"sheet.csv must exist, got no such file"):
@@ -62,7 +74,7 @@ def test_files_that_are_nothing(tmp_path):
         read(path, "temperature")
     path.write_text(TABLE)
     with pytest.raises(TypeError, match="options of a table must be among"):
-        read(path, "temperature", n_agents=5)
+        read(path, "temperature", minimum_depths=5)
     with pytest.raises(DataError, match="a column of annual oxygen"):
         read(path, "oxygen")
 

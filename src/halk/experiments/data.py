@@ -46,7 +46,7 @@ def _read(path: Path | None, variable: Any, season: Any, sensors: int | None) ->
         if path is None:
             field = streams.gulf(variable, season or "annual")
         else:
-            field = streams.read(path, variable, season)
+            field = streams.read(path, variable, season, sensors)
     except DataError:
         raise
     except ValueError as error:  # an option, not the data

@@ -1,0 +1,40 @@
+"""Everything at smoke scale, once for all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from halk.experiments import EXPERIMENTS
+from halk.experiments.reproduce import reproduce
+from halk.experiments.runs import Options
+from tests.experiments.toys import Watcher
+
+GULF = Path(__file__).parents[2] / "src/halk/streams/data/gulf_levitus_50nodes.csv"
+
+
+class Everything:
+    """What a command left behind."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        # few sensors and one thread: small problems are quicker so
+        self.options = Options(scale="smoke", seeds=2, data=GULF, sensors=4)
+        self.command = "halk reproduce all --scale smoke"
+        self.watch = Watcher()
+        with threadpool_limits(1):
+            self.finished = reproduce(
+                list(EXPERIMENTS), self.options, folder, self.watch, self.command
+            )
+        self.by_name = {one.experiment.name: one for one in self.finished}
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory):
+    """All experiments; nobody may write into the folder."""
+    folder = tmp_path_factory.mktemp("everything")
+    made = Everything(folder)
+    times = {path: os.stat(path).st_mtime_ns for path in folder.rglob("*")}
+    yield made
+    assert times == {path: os.stat(path).st_mtime_ns for path in folder.rglob("*")}
