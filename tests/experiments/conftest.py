@@ -20,7 +20,7 @@ class Everything:
     def __init__(self, folder):
         self.folder = folder
         # few sensors and one thread: small problems are quicker so
-        self.options = Options(scale="smoke", seeds=2, data=GULF, sensors=4)
+        self.options = Options(scale="smoke", seeds=2, data=GULF, sensors=3)
         self.command = "halk reproduce all --scale smoke"
         self.watch = Watcher()
         with threadpool_limits(1):

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from halk.demo.learn import CHOICES, N_STEPS, Learned, learned, task
+from halk.demo.learn import CHOICES, LABELS, N_STEPS, Learned, learned, task
 from halk.demo.page import page
 from halk.report import write
 
@@ -61,7 +61,7 @@ def _all_learned(job: Any, console: Any) -> list[Learned]:
     with bars:
         for key in CHOICES:
             first = " (compiling, once)" if not found else ""
-            bar = bars.add_task(f"{key}{first}", total=1.0)
+            bar = bars.add_task(f"{LABELS[key]}{first}", total=1.0)
             tell = partial(_told, bars, bar)
             found.append(learned(key, job, tell))
     return found
@@ -72,9 +72,10 @@ def _told(bars: Any, bar: Any, share: float) -> None:
 
 
 def _table(methods: list[Learned]) -> Any:
-    table = _rich("table").Table(title=f"After one pass of {N_STEPS} steps")
+    title = f"Withheld readings, after one pass of {N_STEPS} steps"
+    table = _rich("table").Table(title=title, caption="atoms and bytes: of one sensor")
     table.add_column("who")
-    for name in ("error on withheld, °C", "atoms a sensor", "bytes a sensor and step"):
+    for name in ("error, °C", "atoms", "bytes a step"):
         table.add_column(name, justify="right")
     for one in methods:
         order, sent = one.trace["order_mean"][-1], one.trace["bytes"].mean()

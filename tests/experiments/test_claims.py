@@ -1,0 +1,439 @@
+"""Verdicts, and each sentence on results where it must hold and where it must not."""
+
+import json
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+from halk.experiments import fill_in_report, ocean_claims
+from halk.experiments import random_field as random_field_module
+from halk.experiments.claims import Claim, Verdict, below, shown, verdict
+from halk.experiments.experiment import early, final, steady, window
+from halk.experiments.ocean import Salinity, Temperature
+from halk.experiments.runs import Options, Result, Results, Run
+from halk.experiments.theory import Theory
+from halk.experiments.timeline import _thinned, claim_table, curve
+from halk.trace import Trace
+from tests.experiments.toys import diverged, ramp, result
+
+# verdicts
+
+
+def test_a_claim_holds_only_if_it_holds_for_every_seed():
+    good, bad = (True, {"x": 1.0}), (False, {"x": 3.0})
+    assert Verdict((good, good)).holds is True
+    assert Verdict((good, bad)).holds is False
+    assert Verdict((bad, bad)).holds is False
+    assert Verdict(()).holds is None
+
+
+@pytest.mark.parametrize(
+    ("seeds", "word"),
+    [((True,), "reproduced"), ((True, False), "not reproduced"), ((), "not computed")],
+)
+def test_verdicts_in_words(seeds, word):
+    made = Verdict(tuple((one, {"x": 2.0}) for one in seeds))
+    assert made.word == word
+    assert made.as_json()["verdict"] == word
+
+
+def test_numbers_seen_are_means_over_the_seeds():
+    made = Verdict(((True, {"loss": 1.0, "atoms": 8.0}), (False, {"loss": 2.0, "atoms": 9})))
+    assert made.seen == "loss 1.5; atoms 8.5 (1 of 2 seeds)"
+    assert Verdict(()).seen == ""
+
+
+def test_a_diverged_seed_is_said_and_has_no_number_in_json():
+    made = Verdict(((True, {"loss": 1.0}), (False, {"loss": inf})))
+    assert made.seen == "loss diverged (1 of 2 seeds)"
+    found = json.loads(json.dumps(made.as_json(), allow_nan=False))
+    assert [one["numbers"]["loss"] for one in found["seeds"]] == [1.0, None]
+    assert [shown(number) for number in (inf, nan)] == ["diverged", "diverged"]
+
+
+def test_verdict_judges_seed_by_seed():
+    judge = below(lambda x: x, "a", "b")
+    assert verdict(judge, [1.0, 2.0], [3.0, 1.0]).seeds == (
+        (True, {"a": 1.0, "b": 3.0}),
+        (False, {"a": 2.0, "b": 1.0}),
+    )
+
+
+@pytest.mark.parametrize("series", [([], []), ([1.0], []), ([1.0, 2.0], [1.0])])
+def test_without_all_results_there_is_no_verdict(series):
+    assert verdict(below(lambda x: x, "a", "b"), *series).holds is None
+
+
+@pytest.mark.parametrize(
+    ("values", "holds"),
+    [
+        ((1.0, 2.0, 3.0), True),
+        ((1.0, 2.0, 0.5), False),
+        ((1.0, 1.0, 2.0), False),
+        ((1.0, inf, inf), True),
+        ((inf, 1.0, 2.0), False),
+        ((inf, inf, inf), False),
+        ((nan, 1.0, 2.0), False),
+        ((1.0, nan, 2.0), False),
+    ],
+)
+def test_below_means_below_all_others(values, holds):
+    found, numbers = below(lambda x: x, "a", "b", "c")(*values)
+    assert found is holds
+    assert list(numbers) == ["a", "b", "c"]
+
+
+def test_the_table_of_claims_has_a_verdict_in_every_column():
+    seen = Verdict(((True, {"x": 1.0}),))
+    claims = [
+        Claim("a", "both", "here", {"paper": seen, "exact": seen}),
+        Claim("b", "one", "here", {"exact": seen}, "a note"),
+    ]
+    table = claim_table("Title", claims)
+    assert table.columns == ["paper's coupling", "exact coupling"]
+    assert table.rows[1].verdicts[0] == (None, "")
+    assert table.rows[1].verdicts[1] == (True, "x 1 (1 of 1 seeds)")
+    assert "a note" in table.rows[1].sentence
+    assert claim_table("Title", claims[1:]).columns == ["exact coupling"]
+
+
+# parts of a run
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 49, 60, 100, 101])
+def test_parts_of_a_run(n):
+    run = Run("made-up", "a", {"method": "a", "coupling": "exact", "seed": 0})
+    one = Result(run, Trace({"loss": np.arange(n)}), {"diverged_at": None})
+    rows = np.arange(n)
+    assert final(one, "loss") == n - 1
+    assert steady(one) == rows[int(0.8 * n) :].mean()
+    assert early(one) == rows[: max(-(-n // 10), 1)].mean()
+
+
+def test_no_part_of_a_diverged_run_is_good():
+    one = diverged(result(loss=1.0))
+    assert early(one) == steady(one) == final(one, "loss") == inf
+    assert window(one, "loss", 0.0, 0.01) == inf
+
+
+def test_rows_without_readings_do_not_count():
+    assert steady(result(loss=np.where(np.arange(100) % 2, 3.0, nan))) == 3.0
+
+
+def test_curves_are_means_with_bands_and_leave_out_what_diverged():
+    one, two = result(loss=ramp(4, 1)), result(seed=1, loss=ramp(8, 3))
+    line = curve([one, two, diverged(one)], "loss", "HALK", "blue")
+    np.testing.assert_allclose(line.y, ramp(6, 2))
+    np.testing.assert_allclose(line.low, ramp(4, 1))
+    np.testing.assert_allclose(line.high, ramp(8, 3))
+    assert curve([diverged(one)], "loss", "HALK", "blue") is None
+    assert curve([one], "test_error", "HALK", "blue") is None
+
+
+def test_thinned_readings_are_one_a_step(rng):
+    Y = rng.standard_normal((400, 5))
+    thin = _thinned(Y, 3)
+    kept = ~np.isnan(thin)
+    assert (kept.sum(axis=1) == 1).all()
+    assert kept.any(axis=0).all()
+    np.testing.assert_array_equal(thin[kept], Y[kept])
+    np.testing.assert_array_equal(thin, _thinned(Y, 3))
+    assert not np.array_equal(kept, ~np.isnan(_thinned(Y, 4)))
+    assert not np.isnan(Y).any()
+
+
+# what the paper says: for each sentence results where it holds, and some where not
+
+
+def agents(width):
+    """Return bandwidths of three agents; those of the third as given."""
+    return {"bandwidth": np.column_stack([np.full(100, 5.0), np.full(100, 7.0), width])}
+
+
+WAVE = 5.0 + np.where(np.arange(100) % 2, 0.6, -0.6)  # 12 % up and down
+LOSS = (result(loss=1.0), result(loss=2.0))
+NOT_LOSS = [
+    (result(loss=2.0), result(loss=1.0)),
+    (result(loss=1.0), result(loss=1.0)),
+    (result(loss=ramp(0.1, 3.0)), result(loss=ramp(5.0, 2.0))),  # ahead early only
+]
+
+
+def error(loss, test_error):
+    return result(loss=loss, test_error=test_error)
+
+
+def sized(loss, order):
+    return result(loss=loss, order_mean=order)
+
+
+def apart(first, last):
+    return result(violation_mean=ramp(first, last))
+
+
+OCEAN = {
+    "error-falls": (
+        (error(ramp(9, 1), ramp(5, 1)),),
+        [
+            (error(ramp(9, 1), ramp(1, 5)),),
+            (error(ramp(1, 9), ramp(5, 1)),),
+            (error(4.0, 4.0),),
+        ],
+    ),
+    "fixed-below-pooled": (LOSS, NOT_LOSS),
+    "fixed-below-paced": (LOSS, NOT_LOSS),
+    "adaptive-below-pooled": (LOSS, NOT_LOSS),
+    "adaptive-below-paced": (LOSS, NOT_LOSS),
+    "adaptive-best": (
+        (sized(1.0, 5.0), *(sized(2.0, 9.0) for _ in range(4))),
+        [
+            *(
+                (sized(1.0, 5.0), *(sized(0.5 if k == n else 2.0, 9.0) for k in range(4)))
+                for n in range(4)
+            ),
+            (sized(1.0, 9.5), *(sized(2.0, 9.0) for _ in range(4))),
+        ],
+    ),
+    "bandwidth-settles": (
+        (result(agents=agents(ramp(20.0, 5.0))),),
+        [
+            (result(agents=agents(WAVE)),),
+            (result(agents=agents(np.geomspace(1.0, 50.0, 100))),),
+        ],
+    ),
+    "violation-attenuates": (
+        (apart(3.0, 1.0), apart(2.0, -1.0)),
+        [(apart(1.0, 3.0), apart(2.0, 1.0)), (apart(3.0, 1.0), apart(1.0, 2.0))],
+    ),
+    "parsimony-tradeoff": (
+        (sized(2.0, 5.0), sized(1.0, 9.0)),
+        [(sized(1.0, 5.0), sized(2.0, 9.0)), (sized(2.0, 9.0), sized(1.0, 5.0))],
+    ),
+    "total-below-pooled": (
+        (result(order_total=100.0), result(order_total=101.0)),
+        [
+            (result(order_total=101.0), result(order_total=100.0)),
+            (result(order_total=ramp(1, 200)), result(order_total=ramp(300, 100))),
+        ],
+    ),
+    "rbf-overtaken": (
+        (result(loss=ramp(1.0, 3.0)), result(loss=ramp(5.0, 2.0))),
+        [
+            (result(loss=ramp(6.0, 3.0)), result(loss=ramp(5.0, 2.0))),
+            (result(loss=ramp(1.0, 1.5)), result(loss=ramp(5.0, 2.0))),
+        ],
+    ),
+    "order-halk": (
+        (result(order_mean=ramp(1, 31)),),
+        [(result(order_mean=ramp(26, 32)),), (result(order_mean=ramp(26, 20)),)],
+    ),
+}
+
+FIELD = {
+    "loss-below-penalty": (LOSS, NOT_LOSS),
+    "loss-below-linear": (
+        (result(loss=1.0), *(result(loss=2.0) for _ in range(3))),
+        [
+            (result(loss=1.0), *(result(loss=0.9 if k == n else 2.0) for k in range(3)))
+            for n in range(3)
+        ],
+    ),
+    "sine-best-linear": (
+        (result(loss=1.0), result(loss=2.0), result(loss=2.0)),
+        [
+            (result(loss=1.0), result(loss=0.5), result(loss=2.0)),
+            (result(loss=1.0), result(loss=2.0), result(loss=0.5)),
+        ],
+    ),
+    "disagreement-below-penalty": (
+        (result(disagreement=1.0), result(disagreement=2.0)),
+        [(result(disagreement=2.0), result(disagreement=1.0))],
+    ),
+    "disagreement-comparable": (
+        (result(disagreement=1.9), *(result(disagreement=x) for x in (0.5, 1.0, 0.1))),
+        [(result(disagreement=2.1), *(result(disagreement=x) for x in (0.5, 1.0, 0.1)))],
+    ),
+    "order-above-early": (
+        (result(order_mean=ramp(9, 1)), result(order_mean=ramp(5, 20))),
+        [(result(order_mean=ramp(5, 20)), result(order_mean=ramp(9, 1)))],
+    ),
+    "order-within-late": (
+        (result(order_mean=ramp(1, 10.9)), result(order_mean=10.0)),
+        [
+            (result(order_mean=ramp(10, 11.5)), result(order_mean=10.0)),
+            (result(order_mean=ramp(10, 8.5)), result(order_mean=10.0)),
+        ],
+    ),
+    "order-30": (
+        (result(order_mean=ramp(1, 35)),),
+        [(result(order_mean=ramp(30, 37)),), (result(order_mean=ramp(30, 23)),)],
+    ),
+}
+
+
+def filled(error):
+    one = result()
+    one.numbers["error"] = error
+    return one
+
+
+FILLED = {
+    "below-target": ((filled(0.64),), [(filled(0.66),)]),
+    "below-stretch": ((filled(0.44),), [(filled(0.46),)]),
+    "third-of-alone": (
+        (filled(1.0), filled(3.1)),
+        [(filled(1.0), filled(2.9)), (filled(1.0), filled(0.5))],
+    ),
+    "below-paper-coupling": (
+        (filled(1.0), filled(1.1)),
+        [(filled(1.1), filled(1.0)), (filled(1.0), filled(1.0))],
+    ),
+    "below-filter": (
+        (filled(1.0), filled(1.1)),
+        [(filled(1.1), filled(1.0)), (filled(1.0), filled(1.0))],
+    ),
+}
+
+STATEMENTS = {
+    "ocean": (ocean_claims.statements("Fig. 2", {"halk": 26.0}), OCEAN),
+    "random field": (random_field_module._STATEMENTS, FIELD),
+    "fill-in": (fill_in_report._STATEMENTS, FILLED),
+}
+CASES = [
+    pytest.param(said, *cases[said.name], id=said.name)
+    for statements, cases in STATEMENTS.values()
+    for said in statements
+]
+
+
+@pytest.mark.parametrize("what", STATEMENTS)
+def test_every_statement_is_tried(what):
+    statements, cases = STATEMENTS[what]
+    assert [said.name for said in statements] == list(cases)
+    for said in statements:
+        assert len(cases[said.name][0]) == len(said.methods)
+        assert said.sentence
+        assert said.source
+
+
+def test_salinity_states_two_orders():
+    temperature = {said.name for said in Temperature(Options()).statements()}
+    salinity = {said.name for said in Salinity(Options()).statements()}
+    assert salinity - temperature == {"order-halk-fine"}
+    (said,) = [s for s in Salinity(Options()).statements() if s.name == "order-halk"]
+    assert said.judge(result(order_mean=31.0)) == (
+        True,
+        {"atoms an agent": 31.0, "paper": 31.0},
+    )
+    assert said.judge(result(order_mean=24.0))[0] is False
+
+
+@pytest.mark.parametrize(("said", "good", "bad"), CASES)
+def test_statement_holds_where_it_must_and_only_there(said, good, bad):
+    holds, numbers = said.judge(*good)
+    assert holds is True
+    assert all(np.isfinite(number) for number in numbers.values())
+    assert bad
+    for results in bad:
+        assert said.judge(*results)[0] is False
+    mixed = zip(good, bad[0], strict=True)
+    assert verdict(said.judge, *([a, b] for a, b in mixed)).holds is False
+
+
+@pytest.mark.parametrize(("said", "good", "bad"), CASES)
+def test_no_statement_holds_of_a_diverged_run(said, good, bad):
+    first, others = good[0], good[1:]
+    holds, numbers = said.judge(diverged(first), *others)
+    assert holds is False
+    assert any(number == inf for number in numbers.values())
+    assert said.judge(*(diverged(one) for one in good))[0] is False
+
+
+@pytest.mark.parametrize(
+    "name", ["order-within-late", "parsimony-tradeoff", "rbf-overtaken"]
+)
+def test_nothing_is_comparable_to_a_diverged_run(name):
+    good = (OCEAN | FIELD)[name][0]
+    (said,) = [case.values[0] for case in CASES if case.id == name]
+    assert said.judge(good[0], diverged(good[1]))[0] is False
+
+
+def test_diverged_linear_models_do_not_make_disagreement_comparable():
+    (said,) = [case.values[0] for case in CASES if case.id == "disagreement-comparable"]
+    good = FIELD["disagreement-comparable"][0]
+    assert said.judge(good[0], good[1], diverged(good[2]), good[3])[0] is False
+    assert said.judge(good[0], *(diverged(one) for one in good[1:]))[0] is False
+
+
+# theory
+
+
+def theory(gap, violation=lambda T: -0.1, order=lambda alpha: alpha**-0.5, seeds=2):
+    """Return results of the experiment with these numbers instead of runs."""
+    made = []
+    for run in Theory(Options(seeds=seeds)).runs():
+        T, alpha, seed = (run.settings[k] for k in ("n_steps", "alpha", "seed"))
+        numbers = {"gap": gap(T, seed), "violation": violation(T), "order": 3.0}
+        if alpha is not None:
+            numbers["order"] = order(alpha)
+        made.append(Result(run, Trace({"step": [T]}), numbers))
+    return Results(made)
+
+
+def judged(results):
+    claims = Theory(Options(seeds=2)).claims(results)
+    return {claim.name.split("/")[1]: claim.verdicts for claim in claims}
+
+
+def test_gap_falls_as_the_theorem_says():
+    found = judged(theory(lambda T, seed: 3 * T**-0.5))["gap-rate"]
+    assert [found[c].holds for c in ("paper", "exact")] == [True, True]
+    assert found["exact"].seeds[0][1]["slope"] == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize(
+    "gap",
+    [
+        lambda T, seed: T**-0.3,
+        lambda T, seed: T**-0.8,
+        lambda T, seed: 1.0,
+        lambda T, seed: T**-0.5 - 0.002,  # below zero: there is no slope
+        lambda T, seed: T ** (-0.5 if seed == 0 else -0.2),
+    ],
+)
+def test_gap_does_not_fall_as_the_theorem_says(gap):
+    found = judged(theory(gap))["gap-rate"]
+    assert [found[c].holds for c in ("paper", "exact")] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("violation", "holds"),
+    [
+        (lambda T: -0.1, True),
+        (lambda T: 0.0, True),
+        (lambda T: 0.1, False),
+        (lambda T: 1e5 / T - 0.2, True),  # what counts is the largest T
+        (lambda T: 1e-9 * T - 1e-5, False),
+        (lambda T: nan, False),
+    ],
+)
+def test_violation_counts_at_the_largest_number_of_steps(violation, holds):
+    found = judged(theory(lambda T, seed: 1.0, violation))["violation"]
+    assert list(found) == ["exact"]
+    assert found["exact"].holds is holds
+
+
+@pytest.mark.parametrize(
+    ("order", "holds"),
+    [
+        (lambda alpha: alpha**-0.5, True),
+        (lambda alpha: alpha**-1.9, True),
+        (lambda alpha: alpha**-2.1, False),
+        (lambda alpha: alpha**0.5, False),
+        (lambda alpha: 5.0, False),
+    ],
+)
+def test_order_grows_no_faster_than_the_bound(order, holds):
+    found = judged(theory(lambda T, seed: 1.0, order=order))["order"]
+    assert found["exact"].holds is holds
