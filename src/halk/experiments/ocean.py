@@ -125,9 +125,9 @@ class Ocean(Timeline):
 
     def panels(self, results: Results, coupling: str) -> list[Panel]:
         """Return loss, disagreement and bandwidths, as in the paper."""
-        shown = ("halk", "halk-fine", "halk-adaptive", "halk-following", "rbf", "polk")
-        loss = curves(results, shown, coupling, "loss")
-        apart = curves(results, shown[:-1], coupling, "disagreement")
+        bound = ("halk", "halk-fine", "halk-adaptive", "halk-following", "rbf")
+        loss = curves(results, (*bound, "polk", "polk-one"), coupling, "loss")
+        apart = curves(results, bound, coupling, "disagreement")
         unit = f"{self.field.unit}²"
         return [
             Panel("Global loss", "step", f"loss, {unit}", loss, log_y=True),
@@ -135,8 +135,9 @@ class Ocean(Timeline):
                 "Network disagreement", "step", f"mean of h, {unit}", apart, log_y=True
             ),
             Panel(
-                "Bandwidth of five agents (adaptive)", "step", "bandwidth, m",
-                _widths(of(results, "halk-adaptive", coupling), self.field.names),
+                "Bandwidth, adaptive", "step", "bandwidth, m",
+                _widths(of(results, "halk-adaptive", coupling)),
+                note=f"{N_SHOWN} agents, first seed",
             ),
         ]  # fmt: skip
 
@@ -169,11 +170,11 @@ class Salinity(Ocean):
     paper_orders: ClassVar[dict[str, float]] = {"halk": 31.0, "halk-fine": 39.0}
 
 
-def _widths(results: list[Result], names: tuple[str, ...]) -> list[Line]:
+def _widths(results: list[Result]) -> list[Line]:
     """Return the bandwidths of a few agents in the first run, in metres."""
     if not results or "bandwidth" not in results[0].trace.agents:
         return []
     trace = results[0].trace
     width = trace.agents["bandwidth"] * METRES
     some = np.linspace(0, width.shape[1] - 1, min(N_SHOWN, width.shape[1])).astype(int)
-    return [Line(f"sensor {names[i]}", trace["step"], width[:, i]) for i in some]
+    return [Line("", trace["step"], width[:, i], style="vermilion") for i in some]
