@@ -17,7 +17,8 @@ Array = NDArray[Any]
 
 COLUMNS = (
     "step", "loss", "running_loss", "disagreement", "order_mean", "order_max",
-    "order_total", "violation_worst", "violation_mean", "violation_share",
+    "order_total", "violation_worst", "violation_mean", "violation_excess",
+    "violation_share",
     "multiplier_mean", "multiplier_max", "bandwidth_median", "bandwidth_min",
     "bandwidth_max", "bytes", "seconds",
 )  # fmt: skip
@@ -109,10 +110,13 @@ def test_violation_and_disagreement_by_hand() -> None:
         learner.learn_one(X[t], Y[t])
         mean = [float(np.mean(part)) if part else 0.0 for part in excess]
         share = np.mean(np.array(mean) > 0)
-        rows.append([max(mean), np.mean(mean), share, np.mean(apart or [np.nan])])
+        above = np.mean(np.maximum(mean, 0.0))
+        h = np.mean(apart or [np.nan])
+        rows.append([max(mean), np.mean(mean), above, share, h])
     fresh = HALK(network, kernel=kernels.Gaussian(0.2))
     trace = progressive(fresh, X, Y, every=1)
-    names = ("violation_worst", "violation_mean", "violation_share", "disagreement")
+    parts = ("worst", "mean", "excess", "share")
+    names = [f"violation_{part}" for part in parts] + ["disagreement"]
     seen = np.column_stack([trace[name] for name in names])
     assert np.allclose(seen, rows, rtol=1e-9, atol=1e-15, equal_nan=True)
     assert 0 < trace["violation_share"][-1] < 1

@@ -74,8 +74,9 @@ def progressive(
     - ``test_error``: root-mean-square error at the test points after the window; only
       with ``test``.
     - ``disagreement``: mean of ``h`` over the edges asked in the window.
-    - ``violation_worst``, ``_mean``, ``_share`` (of edges above 0): of the running mean
-      of ``h - tolerance`` a directed edge since the model began.
+    - ``violation_worst``, ``_mean``, ``_excess`` (mean of what is above 0), ``_share``
+      (of edges above 0): of the running mean of ``h - tolerance`` a directed edge since
+      the model began.
     - ``order_mean``, ``_max``: atoms, or features, that an agent predicts with;
       ``order_total``: those held in the whole network.
     - ``multiplier_mean``, ``_max``.

@@ -28,6 +28,7 @@ def inside(model: Learner) -> Row:
         row |= {
             "violation_worst": float(violations.max()),
             "violation_mean": float(violations.mean()),
+            "violation_excess": float(np.maximum(violations, 0.0).mean()),
             "violation_share": float((violations > 0).mean()),
             "multiplier_mean": float(multipliers.mean()),
             "multiplier_max": float(multipliers.max()),

@@ -1,29 +1,36 @@
-import json
+"""The problem of the theory experiment, its optimum, and what a run comes to."""
+
 import sys
 
 import numpy as np
 import pytest
 
 from halk.experiments import convergence
-from halk.experiments.convergence import Optimum, Row, Table
+from halk.experiments.claims import COUPLINGS
+from halk.experiments.theory import _fitted
 
-STEPS = [1_000, 10_000]
+STEPS = (1_000, 10_000)
 
 
 @pytest.fixture(scope="module")
-def table():
-    return convergence.measure(STEPS)
+def task():
+    return convergence.problem()
+
+
+@pytest.fixture(scope="module")
+def best(task):
+    return convergence.optimum(task)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_tolerance_binds_at_the_optimum(seed):
-    best = convergence.optimum(convergence.problem(seed))
-    assert best.value > 0
-    assert best.multipliers.max() > 0.01
+    found = convergence.optimum(convergence.problem(seed))
+    assert found.value > 0
+    assert found.multipliers.max() > 0.01
+    assert found.multipliers.max() < convergence.ZETA  # the tightening exceeds it
 
 
-def test_objective_and_violations_are_those_of_the_definition(rng):
-    task = convergence.problem()
+def test_objective_and_violations_are_those_of_the_definition(task, rng):
     weights = rng.standard_normal((4, len(task.union)))
 
     def f(i, x):
@@ -47,8 +54,7 @@ def test_objective_and_violations_are_those_of_the_definition(rng):
         assert excess == pytest.approx(np.mean(np.square(apart)) / 2 - gamma)
 
 
-def test_weights_are_the_model_on_the_union():
-    task = convergence.problem()
+def test_weights_are_the_model_on_the_union(task):
     model = convergence.learner(task, 100, "exact", 0.0)
     *_, before_last = convergence.looks(task, model, 100, 0, lambda t: None)
     assert before_last.shape == (4, len(task.union))
@@ -59,9 +65,30 @@ def test_weights_are_the_model_on_the_union():
         )
 
 
-def test_no_feasible_function_is_better_than_the_optimum():
-    task = convergence.problem()
-    best = convergence.optimum(task)
+def test_a_run_averages_over_all_its_steps(task, best):
+    model = convergence.learner(task, 60, "exact", 0.3)
+    weights = list(convergence.looks(task, model, 60, 7, lambda t: None))
+    assert len(weights) == 60
+    assert not weights[0].any()
+    found = convergence.run(task, best, 60, "exact", 0.3, 7)
+    gaps = [float(task.objective(one)) - best.value for one in weights]
+    excess = np.mean([task.violations(one) for one in weights], axis=0)
+    assert found.gap == pytest.approx(np.mean(gaps))
+    assert found.violation == pytest.approx(excess.max())
+    assert found.order == model.model_order.mean()
+
+
+def test_long_runs_are_looked_at_now_and_then(task, monkeypatch):
+    monkeypatch.setattr(convergence, "N_LOOKS", 10)
+    told, model = [], convergence.learner(task, 95, "exact", 0.0)
+    weights = list(convergence.looks(task, model, 95, 0, told.append))
+    assert len(weights) == 10
+    assert told == list(range(0, 95, 10))
+    assert model.n_steps == 95
+
+
+@pytest.mark.compiled
+def test_no_feasible_function_is_better_than_the_optimum(task, best):
     model = convergence.learner(task, 2_000, "exact", 0.3)
     feasible = [
         task.objective(weights)
@@ -72,47 +99,46 @@ def test_no_feasible_function_is_better_than_the_optimum():
     assert min(feasible) > best.value - 1e-7
 
 
-def test_gaps_decrease_with_the_exact_coupling(table):
-    first, second = table.rows
-    assert [first.n_steps, second.n_steps] == STEPS
-    assert second.exact_gap < first.exact_gap / 2
-    assert second.exact_gap < second.paper_gap
-    assert second.tightened_violation < second.violation
-
-
-def test_text_fits_and_json_holds_all(table, tmp_path, monkeypatch, capsys):
-    shown = convergence.text(table)
-    assert max(map(len, shown.splitlines())) <= 80
-    monkeypatch.setattr(convergence, "measure", lambda *settings: table)
-    convergence.main(["--json", str(tmp_path / "t.json")])
-    assert capsys.readouterr().out == shown + "\n"
-    found = json.loads((tmp_path / "t.json").read_text())
-    assert [Row(**row) for row in found["rows"]] == table.rows
-    assert found["optimum"] == table.optimum.value
+@pytest.mark.compiled
+def test_gaps_decrease_with_the_exact_coupling(task, best, monkeypatch):
+    monkeypatch.setattr(convergence, "N_LOOKS", 1000)
+    exact = [convergence.run(task, best, T, "exact", 0.0, 0) for T in STEPS]
+    paper = convergence.run(task, best, STEPS[1], "paper", 0.0, 0)
+    tight = convergence.run(task, best, STEPS[1], "exact", 0.3, 0)
+    assert exact[1].gap < exact[0].gap / 2
+    assert exact[1].gap < paper.gap
+    assert tight.violation < exact[1].violation
 
 
 def test_a_slope_needs_two_positive_numbers():
-    rows = [Row(T, T**-0.5, 2 / T, -1.0, 0.0, 1.0, 1.0) for T in (100, 10_000)]
-    table = Table(0, 1e-3, Optimum(0.0, np.zeros(2)), rows)
-    assert table.slope("paper_gap") == pytest.approx(-0.5)
-    assert table.slope("exact_gap") == pytest.approx(-1.0)
-    assert table.slope("violation") is None
-    assert table._replace(rows=rows[:1]).slope("paper_gap") is None
+    steps = [100, 1_000, 10_000]
+    assert _fitted(steps, [T**-0.5 for T in steps]) == pytest.approx(-0.5)
+    assert _fitted(steps, [2 / T for T in steps]) == pytest.approx(-1.0)
+    assert np.isnan(_fitted(steps, [1.0, 0.5, -0.1]))
+    assert np.isnan(_fitted(steps[:1], [1.0]))
 
 
-def test_a_missing_solver_is_named(monkeypatch):
+def test_a_missing_solver_is_named(monkeypatch, task):
     monkeypatch.setitem(sys.modules, "clarabel", None)
-    with pytest.raises(ImportError, match=r"pip install 'halk\[test\]'"):
-        convergence.optimum(convergence.problem())
+    with pytest.raises(ImportError, match=r"pip install 'halk\[experiments\]'"):
+        convergence.optimum(task)
 
 
 # With lambda = 1e-3 slow modes are still on their way at T = 1e6 (see the module).
 @pytest.mark.slow
 @pytest.mark.parametrize(("regularization", "limit"), [(1e-2, -0.4), (1e-3, -0.37)])
 def test_the_theorem_holds_with_the_exact_coupling(regularization, limit):
-    table = convergence.measure(regularization=regularization)
-    slope = table.slope("exact_gap")
-    assert slope is not None
-    assert slope <= limit
-    assert table.rows[-1].tightened_violation <= 0
-    assert table.rows[-1].paper_gap > 2 * table.rows[-1].exact_gap
+    task = convergence.problem(regularization=regularization)
+    best = convergence.optimum(task)
+    steps = convergence.STEPS
+    gaps = {
+        coupling: [
+            convergence.run(task, best, T, coupling, 0.0, 0).gap
+            for T in (steps if coupling == "exact" else steps[-1:])
+        ]
+        for coupling in COUPLINGS
+    }
+    assert _fitted(steps, gaps["exact"]) <= limit
+    tight = convergence.run(task, best, steps[-1], "exact", convergence.ZETA, 0)
+    assert tight.violation <= 0
+    assert gaps["paper"][-1] > 2 * gaps["exact"][-1]

@@ -18,6 +18,7 @@ app = cyclopts.App(
     help="Sensors that learn together without a server.",
     version=__version__,
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 
 Name = Literal["random-field", "temperature", "salinity", "fill-in", "theory", "all"]
@@ -51,7 +52,9 @@ def reproduce(
         All of it, or a few seconds' worth that shows that it works.
     data
         Readings for the ocean experiments: a CSV or Parquet table, or World Ocean Atlas
-        files (CSV, NetCDF, a folder of them). By default the network that comes along.
+        files (CSV, NetCDF, a folder of them). By default
+        ../shared/data/gulf_woa18_50nodes.csv if it is there, else the network that
+        comes along.
     season
         Of the readings, where the data have several: annual, winter, ...
     sensors

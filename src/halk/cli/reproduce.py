@@ -11,7 +11,8 @@ from halk.errors import HalkError
 from halk.experiments import EXPERIMENTS
 from halk.experiments.claims import Verdict
 from halk.experiments.experiment import Experiment
-from halk.experiments.reproduce import Finished, experiment, reproduce
+from halk.experiments.folder import Finished
+from halk.experiments.reproduce import experiment, reproduce
 from halk.experiments.runs import Options, Result, Run
 
 
@@ -117,7 +118,8 @@ def _claims(one: Finished) -> Any:
         cells = [
             _cell(claim.verdicts[c]) if c in claim.verdicts else "" for c in couplings
         ]
-        table.add_row(claim.sentence, *cells)
+        note = f"\n[dim]{claim.note}[/dim]" if claim.note else ""
+        table.add_row(claim.sentence + note, *cells)
     return table
 
 

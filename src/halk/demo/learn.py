@@ -13,7 +13,7 @@ from halk import streams
 from halk._validation import Matrix, Vector
 from halk.evaluate import progressive
 from halk.experiments.fill_in_methods import ENTRIES, Choice
-from halk.experiments.tuning import prepared
+from halk.experiments.filling import filling, prepared, scale
 from halk.learners.base import Learner
 from halk.network import Network
 from halk.streams import Field
@@ -95,22 +95,19 @@ def task() -> Task:
     """Return the network that comes along, with most readings withheld."""
     field = streams.gulf("temperature").with_positions()
     is_withheld = streams.withheld(field, SHARE, SEED)
-    seen = field.y[~is_withheld]
     network = field.network(RADIUS)
-    return Task(field, network, is_withheld, float(seen.mean()), float(seen.std()))
+    return Task(field, network, is_withheld, *scale(field.subset(~is_withheld)))
 
 
 def learned(key: str, job: Task, tell: Callable[[float], None]) -> Learned:
     """Let a method learn the stream of training readings."""
     choice = CHOICES[key]
-    data = prepared(job.field, choice, job.offset, job.spread)
-    scaled = replace(job.field, x=data.x, y=data.y)
-    train = scaled.subset(~job.is_withheld)
-    X, Y = streams.drawn(train, N_STEPS, np.random.default_rng([SEED, 5]))
-    away = job.is_withheld
-    test = (job.field.agent[away].tolist(), data.x[away], data.y[away])
+    stream = filling(job.field, job.is_withheld, choice, N_STEPS, SEED)
     model = ENTRIES[key].make(job.network, choice, SEED)
-    trace = progressive(
-        model, X, Y, N_STEPS // 100, test, lambda row: tell(row["step"] / N_STEPS)
-    )
+
+    def progress(row: dict[str, float]) -> None:
+        tell(row["step"] / N_STEPS)
+
+    every = max(1, N_STEPS // 100)
+    trace = progressive(model, stream.X, stream.Y, every, stream.test, progress)
     return Learned(key, model, trace, job)

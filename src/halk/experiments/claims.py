@@ -21,23 +21,26 @@ class Verdict:
 
     Parameters
     ----------
-    seeds : sequence of (bool, numbers)
+    seeds : sequence of (bool or None, numbers)
         For every seed whether the claim holds, and the numbers that say so; numbers of
-        a run that diverged are infinite.
+        a run that diverged are infinite. None: what it is compared with diverged.
     """
 
-    seeds: tuple[tuple[bool, Numbers], ...]
+    seeds: tuple[tuple[bool | None, Numbers], ...]
 
     @property
     def holds(self) -> bool | None:
-        """Whether it holds for every seed; None if nothing was run."""
-        return all(one for one, _ in self.seeds) if self.seeds else None
+        """Whether it holds for every seed; None if that cannot be said."""
+        found = [one for one, _ in self.seeds]
+        if False in found:
+            return False
+        return True if found and None not in found else None
 
     @property
     def word(self) -> str:
         """The verdict in a word or two."""
         if self.holds is None:
-            return "not computed"
+            return "not comparable" if self.seeds else "not computed"
         return "reproduced" if self.holds else "not reproduced"
 
     @property
@@ -47,7 +50,7 @@ class Verdict:
             return ""
         names = self.seeds[0][1]
         parts = [f"{name} {shown(self._mean(name))}" for name in names]
-        n_true, n = sum(one for one, _ in self.seeds), len(self.seeds)
+        n_true, n = sum(one is True for one, _ in self.seeds), len(self.seeds)
         return f"{'; '.join(parts)} ({n_true} of {n} seeds)"
 
     def _mean(self, name: str) -> float:
@@ -117,12 +120,17 @@ def shown(number: float) -> str:
 def verdict(judge: Judge, *series: Sequence[Any]) -> Verdict:
     """Judge a claim seed by seed; ``series`` are the results it compares.
 
-    Whatever a diverged run is compared with, infinity does the right thing: it is
-    above everything. A claim that compares two diverged runs does not hold.
+    A diverged run is infinitely bad, so a claim that it is good does not hold. That
+    another is better than a diverged one says nothing: then there is no verdict.
     """
     if not all(series) or len({len(one) for one in series}) != 1:
         return Verdict(())
-    return Verdict(tuple(judge(*results) for results in zip(*series, strict=True)))
+    judged: list[tuple[bool | None, Numbers]] = []
+    for results in zip(*series, strict=True):
+        holds, numbers = judge(*results)
+        is_vacuous = holds and not all(map(isfinite, numbers.values()))
+        judged.append((None if is_vacuous else holds, numbers))
+    return Verdict(tuple(judged))
 
 
 def below(measure: Callable[[Any], float], *names: str) -> Judge:

@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from halk import streams
 from halk.experiments.runs import Options
 from halk.network import Network
@@ -26,9 +28,43 @@ def source(data: Path | None) -> Path | None:
 
 
 def ocean(options: Options, variable: str) -> Field:
-    """Return the readings of a variable, of as many sensors as asked for."""
+    """Return the readings of a variable over depth, of as many sensors as asked for.
+
+    Raises
+    ------
+    DataError
+        If they cannot be used, or are not what the experiments are about.
+    """
     path = source(options.data)
-    return _read(path, variable, options.season, options.sensors)
+    field = _read(path, variable, options.season, options.sensors)
+    _check(field)
+    return field
+
+
+def _check(field: Field) -> None:
+    """Refuse readings that no experiment could learn depth from."""
+    where = field.source
+    if not field.is_geographic:
+        raise DataError(f"{where}: positions must be latitude and longitude")
+    if len(field.inputs) != 1 or "depth" not in field.inputs[0].lower():
+        got = ", ".join(field.inputs)
+        raise DataError(f"{where}: the input must be a depth in metres, got {got}")
+    depth = field.x[:, 0]
+    if depth.min() < 0:
+        row = f"{depth.min():g} at sensor {field.names[field.agent[depth.argmin()]]}"
+        raise DataError(f"{where}: depths must not be negative, got {row}")
+    if len(np.unique(depth)) < 2:
+        raise DataError(f"{where}: there must be two depths at least, got one")
+    if field.y.std() <= 1e-9 * np.abs(field.y).max():
+        got = f"{field.y[0]:g} everywhere"
+        raise DataError(f"{where}: {field.name} must vary, got {got}")
+
+
+def check_fill_in(field: Field) -> None:
+    """Refuse readings too few to withhold some, or that do not vary where seen."""
+    if field.counts.max() < 3:
+        rule = "some sensor must have three readings, to withhold from"
+        raise DataError(f"{field.source}: {rule}, got {field.counts.max()} at most")
 
 
 def connected(field: Field, radius: float, tolerance: Any = 0.0) -> Network:
@@ -53,6 +89,7 @@ def _read(path: Path | None, variable: Any, season: Any, sensors: int | None) ->
         raise DataError(f"--{error}") from None
     if field.n_agents < 2:
         raise DataError(f"{path} must hold at least two sensors, got one")
-    if sensors is None or sensors >= field.n_agents:
-        return field
-    return field.chosen(range(sensors))
+    if sensors is not None and sensors > field.n_agents:
+        rule = f"be at most {field.n_agents}, the sensors there are"
+        raise DataError(f"--sensors must {rule}, got {sensors}")
+    return field if sensors is None else field.chosen(range(sensors))

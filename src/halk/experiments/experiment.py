@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -65,12 +65,8 @@ def learned(
     Y: Any,
     tell: Tell,
     test: tuple[Any, Any, Any] | None = None,
-    look: Callable[[Learner], dict[str, Any]] = lambda model: {},
 ) -> Result:
-    """Let a model learn a stream, and return the trace; divergence is a result too.
-
-    ``look`` sees the model at the end, and returns further numbers.
-    """
+    """Let a model learn a stream, and return the trace; divergence is a result too."""
     n_steps, began = len(Y), time.perf_counter()
     every = max(1, n_steps // N_ROWS)
 
@@ -83,7 +79,6 @@ def learned(
     except DivergenceError as error:
         trace = error.trace
         numbers["diverged_at"] = model.n_steps
-    numbers |= look(model)
     return Result(run, trace, numbers, time.perf_counter() - began)
 
 
@@ -126,8 +121,9 @@ def combined(results: Sequence[Result]) -> Any:
             "experiment": [result.run.experiment] * n,
             "run": [result.run.name] * n,
         }
-        for key in ("method", "coupling", "seed"):
-            named[key] = [keys.get(key)] * n
+        for key, value in keys.items():
+            if isinstance(value, str | int | float):  # not nested ones, not None
+                named[f"setting.{key}"] = [value] * n
         tables.append(arrow.table(named | {k: trace[k] for k in trace.columns}))
     return arrow.concat_tables(tables, promote_options="permissive")
 

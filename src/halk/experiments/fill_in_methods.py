@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from halk import features, learners
-from halk.bandwidth import LossFollowing
+from halk.bandwidth import LeaveOneOut, LossFollowing
 from halk.kernels import Gaussian
 from halk.learners import HALK
 from halk.learners.base import Learner
@@ -125,9 +125,15 @@ def _linear(basis: Any) -> Callable[[Network, Choice, int], Learner]:
 def _rbf(network: Network, choice: Choice, seed: int) -> Learner:
     up, flat = HALF_DEPTH / choice["vertical"], HALF_WIDTH / choice["horizontal"]
     high = np.array([up, flat, flat])
-    n = int(choice["n_centres"])
-    basis = features.RadialBasis.uniform(n, -high, high, 1.0, seed)
-    return _linear(basis)(network, choice, seed)
+    return learners.RBFNetwork(
+        _tolerant(network, choice),
+        n_centres=int(choice["n_centres"]),
+        low=-high,
+        high=high,
+        seed=seed,
+        step_size=choice["step_size"],
+        dual_step_size=choice["dual_step_size"],
+    )
 
 
 def _diffusion(network: Network, choice: Choice, seed: int) -> Learner:
@@ -156,8 +162,13 @@ _RANDOM = STEP | {"n_frequencies": one_of(50.0, 100.0, 200.0)}
 
 ENTRIES: dict[str, Entry] = {
     "halk-exact": Entry("HALK, exact coupling", _KERNEL | PRICES, _halk("exact")),
-    "halk-following": Entry(
+    "halk-adaptive": Entry(
         "HALK, exact, adaptive bandwidth",
+        _KERNEL | PRICES,
+        _halk("exact", bandwidth=LeaveOneOut()),
+    ),
+    "halk-following": Entry(
+        "HALK, exact, bandwidth follows loss",
         _KERNEL | PRICES,
         _halk("exact", bandwidth=LossFollowing()),
     ),

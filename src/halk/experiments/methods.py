@@ -112,10 +112,14 @@ def _linear(features: Any) -> Callable[[Setup], Learner]:
 
 
 def _rbf(setup: Setup) -> Learner:
-    centres = features.RadialBasis.uniform(
-        setup.n_centres, setup.low, setup.high, setup.bandwidth, setup.seed
+    return learners.RBFNetwork(
+        **setup.priced(),
+        bandwidth=setup.bandwidth,
+        n_centres=setup.n_centres,
+        low=setup.low,
+        high=setup.high,
+        seed=setup.seed,
     )
-    return learners.Linear(**setup.priced(), features=centres)
 
 
 def _random(setup: Setup) -> dict[str, Any]:

@@ -38,8 +38,8 @@ class Ocean(Timeline):
         "diffusion", "admm", "nlms",
     )  # fmt: skip
     choices = (
-        "Data: the paper's own files (winter, 1/4 degree, 102 depths) could not be "
-        "had. Used here are annual means on 1 degree; other data by --data.",
+        "The paper's own files (winter, 1/4 degree, 102 depths) could not be had; the "
+        "footer says which data were used.",
         "Edges: under 1000 km, great-circle; tolerance exp(-distance / 1000 km), as in "
         "the paper, so the tighter the farther.",
         "The loss is (f - y)^2 / 2; the test error is taken at all readings.",
@@ -65,11 +65,11 @@ class Ocean(Timeline):
     def field(self) -> Field:
         """The readings; depths in km."""
         field = ocean(self.options, self.variable)
-        return field.chosen(range(min(10, field.n_agents))) if self._is_small else field
-
-    @property
-    def _is_small(self) -> bool:
-        return self.options.is_smoke
+        return (
+            field.chosen(range(min(10, field.n_agents)))
+            if self.options.is_smoke
+            else field
+        )
 
     @cached_property
     def network(self) -> Network:
@@ -80,7 +80,7 @@ class Ocean(Timeline):
 
     @property
     def _steps(self) -> int:
-        return 100 if self._is_small else self.n_steps
+        return 100 if self.options.is_smoke else self.n_steps
 
     def facts(self) -> dict[str, Any]:
         """Return where the readings come from."""
@@ -98,7 +98,7 @@ class Ocean(Timeline):
         return {
             "variable": self.variable,
             "data": self.field.sha256,
-            "season": self.options.season,
+            "season": self.options.season or "annual",
             "n_agents": self.field.n_agents,
             "n_steps": self._steps,
             "radius_km": self.options.radius,

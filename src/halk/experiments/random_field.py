@@ -34,8 +34,8 @@ class RandomFieldExperiment(Timeline):
         "HALK against the penalty method and linear models with the same multipliers."
     )
     methods = (
-        "halk", "penalty", "sine", "quadratic", "cubic", "consensus", "rbf", "polk",
-        "alone", "diffusion", "admm", "nlms",
+        "halk", "halk-adaptive", "halk-following", "penalty", "sine", "quadratic",
+        "cubic", "consensus", "rbf", "polk", "alone", "diffusion", "admm", "nlms",
     )  # fmt: skip
     choices = (
         "Edges: sensors within 30 m of each other; the paper does not say.",
@@ -98,7 +98,9 @@ class RandomFieldExperiment(Timeline):
         orders = ("halk", "penalty", "polk", "alone")
         loss = curves(results, shown, coupling, "loss")
         apart = curves(results, shown, coupling, "disagreement")
-        top = 2 * float(np.nanmax(loss[0].y)), 10 * float(np.nanmax(apart[0].y))
+        # of HALK; there is no line at all if everything diverged
+        high = [float(np.nanmax(line[0].y)) if line else 1.0 for line in (loss, apart)]
+        top = 2 * high[0], 10 * high[1]
         note = "a model that diverges leaves the panel"
         return [
             Panel(

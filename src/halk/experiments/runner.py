@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import closing
 from importlib import import_module
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Protocol
 
 from halk.experiments.experiment import Experiment
@@ -51,13 +53,14 @@ def carry_out(
     watch.begin(experiment, len(runs), len(found))
     todo = [run for run in runs if run.name not in found]
     work = _here if jobs == 1 else _in_processes
-    for result in work(experiment, todo, found, watch, jobs):
-        found[result.run.name] = result
-        try:
-            store.save(result, result.run.digest(code_digest()))
-        except OSError as error:
-            raise explained(error, store.folder) from None
-        watch.finish(result)
+    with closing(work(experiment, todo, found, watch, jobs)) as results:
+        for result in results:
+            found[result.run.name] = result
+            try:
+                store.save(result, result.run.digest(code_digest()))
+            except OSError as error:
+                raise explained(error, store.folder) from None
+            watch.finish(result)
     return Results(found[run.name] for run in runs)
 
 
@@ -72,7 +75,7 @@ def _here(
     found: dict[str, Result],
     watch: Watch,
     jobs: int,
-) -> Iterator[Result]:
+) -> Generator[Result]:
     for run in todo:
         watch.start(run)
         earlier = None if run.after is None else found[run.after]
@@ -85,11 +88,12 @@ def _in_processes(
     found: dict[str, Result],
     watch: Watch,
     jobs: int,
-) -> Iterator[Result]:
+) -> Generator[Result]:
     """Yield results as they come; a run waits for the one it needs."""
     waiting, under_way = list(todo), set[Future[Result]]()
     # spawn: a forked child of a process with threads may hang
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, initializer=_leave_interrupts) as pool:
         try:
             while waiting or under_way:
                 ready = [r for r in waiting if r.after is None or r.after in found]
@@ -105,7 +109,14 @@ def _in_processes(
                     yield future.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in active_children():  # they may be at it for minutes
+                child.terminate()
             raise
+
+
+def _leave_interrupts() -> None:
+    """Leave an interrupt to the parent process, which ends its children."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _work(kind: str, options: object, run: Run, earlier: Result | None) -> Result:

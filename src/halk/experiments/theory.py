@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from halk.errors import DivergenceError
 from halk.experiments import convergence
 from halk.experiments.claims import COUPLINGS, Claim, Numbers, Verdict
 from halk.experiments.experiment import Experiment, stable_json
@@ -82,10 +83,13 @@ class Theory(Experiment):
         """Learn for T steps; return the averages over them."""
         s, began = run.settings, time.perf_counter()
         task, best = _problem(s["seed"])
-        found = convergence.run(
-            task, best, s["n_steps"], s["coupling"], s["zeta"], s["seed"],
-            alpha=s["alpha"], tell=lambda t: tell(t / s["n_steps"]),
-        )  # fmt: skip
+        try:
+            found = convergence.run(
+                task, best, s["n_steps"], s["coupling"], s["zeta"], s["seed"],
+                alpha=s["alpha"], tell=lambda t: tell(t / s["n_steps"]),
+            )  # fmt: skip
+        except DivergenceError:
+            found = convergence.Averages(np.inf, np.inf, np.inf)
         numbers = found._asdict() | {
             "optimum": best.value,
             "largest_multiplier": float(best.multipliers.max()),
@@ -113,7 +117,8 @@ class Theory(Experiment):
             ),
             Claim(
                 "theory/order", "the model order grows as alpha falls, no faster than "
-                "alpha^(-2p)", "Theorem 2", {"exact": _verdict(orders)}, "p = 1",
+                "alpha^(-2p)", "Theorem 2", {"exact": _verdict(orders)}, "p = 1; the "
+                "bound is loose: there are 40 points in all",
             ),
         ]  # fmt: skip
 

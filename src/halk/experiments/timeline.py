@@ -11,7 +11,14 @@ import numpy as np
 
 from halk._validation import Matrix
 from halk.experiments.claims import COUPLINGS, Claim, Statement, verdict
-from halk.experiments.experiment import Experiment, final, learned, stable_json, steady
+from halk.experiments.experiment import (
+    Experiment,
+    final,
+    learned,
+    stable_json,
+    steady,
+    window,
+)
 from halk.experiments.methods import METHODS, Setup
 from halk.experiments.runs import Result, Results, Run, Tell
 from halk.report import (
@@ -90,7 +97,9 @@ class Timeline(Experiment):
         model = method.make(setup)
         X, Y, test = self.stream(seed)
         Y = _thinned(Y, seed) if method.reads_one else Y
-        return learned(run, model, X, Y, tell, test)
+        result = learned(run, model, X, Y, tell, test)
+        result.numbers["start_bandwidth"] = setup.bandwidth
+        return result
 
     def claims(self, results: Results) -> list[Claim]:
         """Judge every statement for both couplings."""
@@ -152,11 +161,13 @@ def curve(
     traces = [r.trace for r in results if column in r.trace and len(r.trace)]
     if not traces:
         return None
-    n = min(len(trace) for trace in traces)
-    values = np.stack([np.asarray(trace[column][:n], float) for trace in traces])
-    low, high = values.min(axis=0), values.max(axis=0)
-    x = np.asarray(traces[0]["step"][:n], float)
-    return Line(label, x, values.mean(axis=0), low, high, style)
+    longest = max(traces, key=len)
+    values = np.full((len(traces), len(longest)), np.nan)
+    for row, trace in zip(values, traces, strict=True):
+        row[: len(trace)] = trace[column]  # one that diverged ends early
+    mean = values.mean(axis=0)  # of all seeds, as far as all go
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+    return Line(label, longest["step"], mean, low, high, style)
 
 
 def curves(
@@ -197,7 +208,12 @@ def summary_table(results: Results) -> Table:
                 rows.append([METHODS[key].label, coupling, *_numbers(found)])
     columns = ["method", "coupling", "loss", "largest loss", "disagreement"]
     columns += ["violation, mean", "atoms an agent", "atoms in all", "bytes a step"]
-    return Table("Steady state: means over the last fifth of the steps", columns, rows)
+    caption = (
+        "Loss, disagreement and violation: means over the last fifth of the steps. "
+        "Atoms (or features) at the end; bytes sent by one agent, mean over all steps: "
+        "POLK's are readings sent to the centre, its model would have to be sent back."
+    )
+    return Table(caption, columns, rows)
 
 
 def _numbers(found: Sequence[Result]) -> list[Any]:
@@ -210,6 +226,7 @@ def _numbers(found: Sequence[Result]) -> list[Any]:
         )
     numbers += [
         float(np.mean([final(result, column) for result in found]))
-        for column in ("order_mean", "order_total", "bytes")
+        for column in ("order_mean", "order_total")
     ]
+    numbers.append(float(np.mean([window(r, "bytes", 0.0, 1.0) for r in found])))
     return ["diverged" if n == np.inf else n for n in numbers]

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halk._validation import Matrix, Vector
+from halk._validation import Matrix
 from halk.errors import DivergenceError
-from halk.experiments.fill_in_methods import HALF_DEPTH, Choice, Entry
+from halk.experiments.fill_in_methods import Choice, Entry
+from halk.experiments.filling import prepared, scale
 from halk.experiments.runs import Tell
 from halk.learners.base import Learner
 from halk.network import Network
@@ -37,31 +38,6 @@ class Trial(NamedTuple):
     choice: Choice
     n_steps: int
     score: float
-
-
-class Prepared(NamedTuple):
-    """Readings as the methods get them: inputs over length scales, targets scaled."""
-
-    x: Matrix
-    y: Vector
-
-
-LOG_SCALE = 100.0  # m: below this depth the logarithm takes over
-KILOMETRE = 1000.0  # m
-
-
-def prepared(field: Field, choice: Choice, offset: float, spread: float) -> Prepared:
-    """Return inputs (depth, latitude, longitude) over their length scales, centred.
-
-    ``field`` has positions among its inputs, depth first. No centre depends on which
-    readings there are: training and withheld ones get the same inputs.
-    """
-    depth = field.x[:, 0]
-    z = np.log1p(depth / LOG_SCALE) if choice["is_log"] else depth / KILOMETRE
-    centre = field.positions.mean(axis=0)
-    flat = (field.x[:, 1:] - centre) / choice["horizontal"]
-    x = np.column_stack([(z - HALF_DEPTH) / choice["vertical"], flat])
-    return Prepared(x, (field.y - offset) / spread)
 
 
 def tuned(
@@ -106,7 +82,7 @@ def _score(
     seed: int,
 ) -> float:
     """Return the error at arrivals over the second half, in spreads of the target."""
-    data = prepared(field, choice, float(field.y.mean()), float(field.y.std()))
+    data = prepared(field, choice, *scale(field))
     scaled = replace(field, x=data.x, y=data.y)
     X, Y, is_new = arriving(scaled, n_steps, np.random.default_rng([seed, 3]))
     model = entry.make(network, choice, seed)
@@ -115,6 +91,8 @@ def _score(
     except DivergenceError:
         return float("inf")
     late = is_new & (np.arange(n_steps) >= n_steps // 2)[:, None]
+    if not late.any():  # too few readings to say
+        return float("inf")
     return float(np.sqrt(np.mean(misses[late] ** 2)))
 
 

@@ -2,14 +2,17 @@
 
 from typing import ClassVar
 
+import numpy as np
+
+from halk._validation import Vector
 from halk.learners.halk import HALK
 
 
 class Consensus(HALK):
     """HALK with every tolerance zero: one function for all, where agents have data.
 
-    Arguments as for :class:`HALK`. The tolerances of the network are not used; the
-    violation of an edge is its mean disagreement ``h`` itself.
+    Arguments as for :class:`HALK`. The tolerances of the network are only what
+    violations are measured against, as for every learner.
 
     Examples
     --------
@@ -22,3 +25,12 @@ class Consensus(HALK):
     """
 
     _tolerance: ClassVar[float | None] = 0.0
+
+    @property
+    def violations(self) -> Vector:
+        """Running mean of ``h - tolerance`` an edge; 0 for an edge never asked."""
+        state = self.state
+        if state is None:
+            return super().violations
+        # the executor, whose tolerances are 0, has the mean of h
+        return super().violations - np.where(state.asked, self.network.tolerance, 0.0)

@@ -19,7 +19,7 @@ Block = dict[str, Any]
 _BADGES = {
     True: ("✓", "reproduced", "yes"),
     False: ("✗", "not reproduced", "no"),
-    None: ("○", "not computed", "unknown"),
+    None: ("○", "no verdict", "unknown"),
 }
 _SIDES = {"l": "left", "c": "centre", "r": "right"}
 
