@@ -5,8 +5,9 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from tests.experiments.toys import diverged, ramp, result
 
-from halk.experiments import fill_in_report, ocean_claims
+from halk.experiments import fill_in_claims, ocean_claims
 from halk.experiments import random_field as random_field_module
 from halk.experiments.claims import Claim, Verdict, below, shown, verdict
 from halk.experiments.experiment import early, final, steady, window
@@ -14,8 +15,8 @@ from halk.experiments.ocean import Salinity, Temperature
 from halk.experiments.runs import Options, Result, Results, Run
 from halk.experiments.theory import Theory
 from halk.experiments.timeline import _thinned, claim_table, curve
+from halk.report import Page, render
 from halk.trace import Trace
-from tests.experiments.toys import diverged, ramp, result
 
 # verdicts
 
@@ -29,6 +30,20 @@ def test_a_claim_holds_only_if_it_holds_for_every_seed():
 
 
 @pytest.mark.parametrize(
+    ("seeds", "holds", "word"),
+    [
+        ((True, None), None, "not comparable"),
+        ((None, None), None, "not comparable"),
+        ((False, None), False, "not reproduced"),
+    ],
+)
+def test_a_claim_against_a_diverged_run_has_no_verdict(seeds, holds, word):
+    made = Verdict(tuple((one, {"x": 2.0}) for one in seeds))
+    assert made.holds is holds
+    assert made.word == made.as_json()["verdict"] == word
+
+
+@pytest.mark.parametrize(
     ("seeds", "word"),
     [((True,), "reproduced"), ((True, False), "not reproduced"), ((), "not computed")],
 )
@@ -39,7 +54,9 @@ def test_verdicts_in_words(seeds, word):
 
 
 def test_numbers_seen_are_means_over_the_seeds():
-    made = Verdict(((True, {"loss": 1.0, "atoms": 8.0}), (False, {"loss": 2.0, "atoms": 9})))
+    made = Verdict(
+        ((True, {"loss": 1.0, "atoms": 8.0}), (False, {"loss": 2.0, "atoms": 9}))
+    )
     assert made.seen == "loss 1.5; atoms 8.5 (1 of 2 seeds)"
     assert Verdict(()).seen == ""
 
@@ -58,6 +75,16 @@ def test_verdict_judges_seed_by_seed():
         (True, {"a": 1.0, "b": 3.0}),
         (False, {"a": 2.0, "b": 1.0}),
     )
+
+
+def test_being_better_than_a_diverged_run_says_nothing():
+    judge = below(lambda x: x, "a", "b")
+    assert verdict(judge, [1.0, 1.0], [inf, 2.0]).seeds == (
+        (None, {"a": 1.0, "b": inf}),
+        (True, {"a": 1.0, "b": 2.0}),
+    )
+    assert verdict(judge, [inf], [1.0]).holds is False
+    assert verdict(judge, [inf], [inf]).holds is False
 
 
 @pytest.mark.parametrize("series", [([], []), ([1.0], []), ([1.0, 2.0], [1.0])])
@@ -169,7 +196,11 @@ def sized(loss, order):
 
 
 def apart(first, last):
-    return result(violation_mean=ramp(first, last))
+    return result(violation_excess=ramp(first, last))
+
+
+def disagreeing(late):
+    return result(disagreement=ramp(3.0, late))
 
 
 OCEAN = {
@@ -186,24 +217,31 @@ OCEAN = {
     "adaptive-below-pooled": (LOSS, NOT_LOSS),
     "adaptive-below-paced": (LOSS, NOT_LOSS),
     "adaptive-best": (
-        (sized(1.0, 5.0), *(sized(2.0, 9.0) for _ in range(4))),
+        (result(loss=1.0), *(result(loss=2.0) for _ in range(4))),
         [
-            *(
-                (sized(1.0, 5.0), *(sized(0.5 if k == n else 2.0, 9.0) for k in range(4)))
-                for n in range(4)
-            ),
-            (sized(1.0, 9.5), *(sized(2.0, 9.0) for _ in range(4))),
+            (result(loss=1.0), *(result(loss=0.5 if k == n else 2.0) for k in range(4)))
+            for n in range(4)
         ],
+    ),
+    "adaptive-fewer-atoms": (
+        (result(order_mean=ramp(20, 5)), result(order_mean=ramp(3, 6))),
+        [(result(order_mean=ramp(3, 6)), result(order_mean=ramp(20, 5)))],
+    ),
+    "adaptive-comparable": (
+        (disagreeing(1.09), disagreeing(1.0)),
+        [(disagreeing(1.11), disagreeing(1.0))],
     ),
     "bandwidth-settles": (
         (result(agents=agents(ramp(20.0, 5.0))),),
         [
             (result(agents=agents(WAVE)),),
             (result(agents=agents(np.geomspace(1.0, 50.0, 100))),),
+            (result(agents=agents(np.full(100, 50.0))),),  # held at a bound
+            (result(agents=agents(np.full(100, 0.5))),),
         ],
     ),
     "violation-attenuates": (
-        (apart(3.0, 1.0), apart(2.0, -1.0)),
+        (apart(3.0, 1.0), apart(2.0, 0.0)),
         [(apart(1.0, 3.0), apart(2.0, 1.0)), (apart(3.0, 1.0), apart(1.0, 2.0))],
     ),
     "parsimony-tradeoff": (
@@ -252,7 +290,12 @@ FIELD = {
     ),
     "disagreement-comparable": (
         (result(disagreement=1.9), *(result(disagreement=x) for x in (0.5, 1.0, 0.1))),
-        [(result(disagreement=2.1), *(result(disagreement=x) for x in (0.5, 1.0, 0.1)))],
+        [
+            (
+                result(disagreement=2.1),
+                *(result(disagreement=x) for x in (0.5, 1.0, 0.1)),
+            )
+        ],
     ),
     "order-above-early": (
         (result(order_mean=ramp(9, 1)), result(order_mean=ramp(5, 20))),
@@ -278,27 +321,33 @@ def filled(error):
     return one
 
 
+LESS = (
+    (filled(1.0), filled(1.1)),
+    [(filled(1.1), filled(1.0)), (filled(1.0), filled(1.0))],
+)
 FILLED = {
-    "below-target": ((filled(0.64),), [(filled(0.66),)]),
-    "below-stretch": ((filled(0.44),), [(filled(0.46),)]),
+    "below-0.65": ((filled(0.64),), [(filled(0.66),)]),
+    "below-0.45": ((filled(0.44),), [(filled(0.46),)]),
     "third-of-alone": (
         (filled(1.0), filled(3.1)),
         [(filled(1.0), filled(2.9)), (filled(1.0), filled(0.5))],
     ),
-    "below-paper-coupling": (
-        (filled(1.0), filled(1.1)),
-        [(filled(1.1), filled(1.0)), (filled(1.0), filled(1.0))],
-    ),
-    "below-filter": (
-        (filled(1.0), filled(1.1)),
-        [(filled(1.1), filled(1.0)), (filled(1.0), filled(1.0))],
-    ),
+    "below-alone": LESS,
+    "below-nlms": LESS,
+    "below-penalty": LESS,
+    "below-diffusion": LESS,
+    "below-gp-alone": LESS,
 }
+FILL_IN = [
+    said
+    for _, said in fill_in_claims._targets("°C")
+    + fill_in_claims._comparisons("temperature")
+]
 
 STATEMENTS = {
     "ocean": (ocean_claims.statements("Fig. 2", {"halk": 26.0}), OCEAN),
     "random field": (random_field_module._STATEMENTS, FIELD),
-    "fill-in": (fill_in_report._STATEMENTS, FILLED),
+    "fill-in": (FILL_IN, FILLED),
 }
 CASES = [
     pytest.param(said, *cases[said.name], id=said.name)
@@ -344,10 +393,20 @@ def test_statement_holds_where_it_must_and_only_there(said, good, bad):
 @pytest.mark.parametrize(("said", "good", "bad"), CASES)
 def test_no_statement_holds_of_a_diverged_run(said, good, bad):
     first, others = good[0], good[1:]
-    holds, numbers = said.judge(diverged(first), *others)
-    assert holds is False
-    assert any(number == inf for number in numbers.values())
-    assert said.judge(*(diverged(one) for one in good))[0] is False
+    found = verdict(said.judge, [diverged(first)], *([one] for one in others))
+    assert found.holds is False
+    assert any(number == inf for number in found.seeds[0][1].values())
+    assert "diverged" in found.seen
+    gone = verdict(said.judge, *([diverged(one)] for one in good))
+    assert gone.holds is not True
+    mixed = verdict(said.judge, *([one, diverged(one)] for one in good))
+    assert mixed.seeds[0][0] is True
+    assert mixed.holds is not True
+    assert "(1 of 2 seeds)" in mixed.seen
+    for k in range(1, len(good)):
+        series = [[diverged(one) if n == k else one] for n, one in enumerate(good)]
+        found = verdict(said.judge, *series)
+        assert found.holds is not True or said.name == "disagreement-comparable"
 
 
 @pytest.mark.parametrize(
@@ -356,7 +415,7 @@ def test_no_statement_holds_of_a_diverged_run(said, good, bad):
 def test_nothing_is_comparable_to_a_diverged_run(name):
     good = (OCEAN | FIELD)[name][0]
     (said,) = [case.values[0] for case in CASES if case.id == name]
-    assert said.judge(good[0], diverged(good[1]))[0] is False
+    assert verdict(said.judge, [good[0]], [diverged(good[1])]).holds is False
 
 
 def test_diverged_linear_models_do_not_make_disagreement_comparable():
@@ -364,6 +423,74 @@ def test_diverged_linear_models_do_not_make_disagreement_comparable():
     good = FIELD["disagreement-comparable"][0]
     assert said.judge(good[0], good[1], diverged(good[2]), good[3])[0] is False
     assert said.judge(good[0], *(diverged(one) for one in good[1:]))[0] is False
+
+
+# fill-in
+
+
+def fill_in(errors):
+    """Return results with these errors, by method; two seeds, two fields."""
+    made = []
+    for variable in ("temperature", "salinity"):
+        for seed in (0, 1):
+            for share in (20, 80):
+                for key, error in errors.items():
+                    settings = {
+                        "variable": variable, "method": key, "share": share,
+                        "seed": seed, "coupling": "exact",
+                    }  # fmt: skip
+                    name = f"{variable}-{key}-{share}-{seed}"
+                    worse = error if share == 80 else 100.0
+                    numbers = {"error": worse, "diverged_at": None}
+                    run = Run("fill-in", name, settings)
+                    made.append(Result(run, Trace({"step": [1]}), numbers))
+    return Results(made)
+
+
+ERRORS = {
+    "halk-exact": 0.5, "halk-paper": 3.0, "alone": 2.0, "nlms": 4.0, "penalty": 1.0,
+    "diffusion": 1.0, "gp-alone": 1.0,
+}  # fmt: skip
+
+
+def test_fill_in_is_judged_for_each_field_and_coupling():
+    found = fill_in_claims.claims("fill-in", fill_in(ERRORS), "°C", True)
+    holds = {
+        claim.name.removeprefix("fill-in/"): tuple(
+            claim.verdicts[c].holds for c in ("paper", "exact")
+        )
+        for claim in found
+    }
+    assert holds["temperature-below-0.65"] == (False, True)
+    assert holds["temperature-below-0.45"] == (False, False)
+    assert holds["temperature-third-of-alone"] == (False, True)
+    assert "salinity-third-of-alone" not in holds
+    for variable in ("temperature", "salinity"):
+        assert holds[f"{variable}-below-alone"] == (False, True)
+        assert holds[f"{variable}-below-nlms"] == (True, True)
+        assert holds[f"{variable}-below-gp-alone"] == (False, True)
+
+
+def test_targets_are_for_the_network_they_were_set_for():
+    found = fill_in_claims.claims("fill-in", fill_in(ERRORS), "°C", False)
+    assert len(found) == 10
+    assert all("-below-0" not in c.name and "third" not in c.name for c in found)
+
+
+@pytest.mark.parametrize(
+    ("errors", "holds"),
+    [
+        ({"halk-exact": None}, False),
+        ({"alone": None}, None),
+        ({"alone": None, "halk-exact": None}, False),
+    ],
+)
+def test_a_diverged_run_fills_in_nothing(errors, holds):
+    results = fill_in(ERRORS | errors)
+    found = fill_in_claims.claims("fill-in", results, "°C", True)
+    for claim in found:
+        if claim.name.endswith("-alone") and "gp" not in claim.name:
+            assert claim.verdicts["exact"].holds is holds
 
 
 # theory
@@ -400,6 +527,8 @@ def test_gap_falls_as_the_theorem_says():
         lambda T, seed: 1.0,
         lambda T, seed: T**-0.5 - 0.002,  # below zero: there is no slope
         lambda T, seed: T ** (-0.5 if seed == 0 else -0.2),
+        lambda T, seed: inf,
+        lambda T, seed: inf if T > 1000 else 1.0,
     ],
 )
 def test_gap_does_not_fall_as_the_theorem_says(gap):
@@ -416,6 +545,7 @@ def test_gap_does_not_fall_as_the_theorem_says(gap):
         (lambda T: 1e5 / T - 0.2, True),  # what counts is the largest T
         (lambda T: 1e-9 * T - 1e-5, False),
         (lambda T: nan, False),
+        (lambda T: inf, False),
     ],
 )
 def test_violation_counts_at_the_largest_number_of_steps(violation, holds):
@@ -432,8 +562,23 @@ def test_violation_counts_at_the_largest_number_of_steps(violation, holds):
         (lambda alpha: alpha**-2.1, False),
         (lambda alpha: alpha**0.5, False),
         (lambda alpha: 5.0, False),
+        (lambda alpha: inf, False),
+        (lambda alpha: inf if alpha < 0.01 else alpha**-0.5, False),
     ],
 )
 def test_order_grows_no_faster_than_the_bound(order, holds):
     found = judged(theory(lambda T, seed: 1.0, order=order))["order"]
     assert found["exact"].holds is holds
+
+
+def test_the_theory_can_be_reported_though_runs_diverged():
+    results = theory(
+        lambda T, seed: inf if T > 1000 else 1.0,
+        lambda T: inf,
+        lambda alpha: inf if alpha < 0.01 else 3.0,
+    )
+    experiment = Theory(Options(seeds=2))
+    claims = experiment.claims(results)
+    assert json.dumps([claim.as_json() for claim in claims], allow_nan=False)
+    section = experiment.section(results, claims)
+    assert "not reproduced" in render(Page("", "", [], [section]))

@@ -6,6 +6,8 @@ import os
 import stat
 
 import pytest
+from tests.experiments.conftest import GULF
+from tests.experiments.toys import Watcher, kept, result, same, settle, toy, tree
 
 import halk.experiments.runner
 from halk.experiments import store as store_module
@@ -20,8 +22,6 @@ from halk.experiments.runs import Options, Results
 from halk.experiments.store import OutputError, Store, code_digest
 from halk.experiments.theory import Theory
 from halk.streams import DataError
-from tests.experiments.conftest import GULF
-from tests.experiments.toys import Watcher, result, same, settle, toy, tree
 
 TWO = Options(scale="smoke", seeds=2)
 NAMES = ("first-0", "second-0", "first-1", "second-1")
@@ -80,9 +80,8 @@ def test_an_interrupt_while_a_run_is_saved_loses_only_that_run(
         patch.setattr(os, "fsync", interrupted)
         with pytest.raises(error):
             done(kind, folder)
-    assert sorted(tree(folder)) == [
-        "runs/toy/first-0.parquet", "runs/toy/second-0.parquet",
-    ]  # fmt: skip
+    assert kept(folder) == ["first-0", "second-0"]
+    assert len(tree(folder)) == 2
     agree(done(kind, folder), whole)
     assert kind.executed == (*NAMES[:3], *NAMES[2:])
 
@@ -114,6 +113,8 @@ def test_other_settings_are_run_anew(tmp_path):
     agree(found, done(toy(rate=2.0), tmp_path / "fresh"))
     done(faster, folder, Options(scale="full", seeds=2))
     assert faster.executed == 2 * NAMES
+    done(kind, folder)  # nothing was written over
+    assert kind.executed == NAMES
 
 
 def test_other_code_runs_anew(tmp_path, monkeypatch):
@@ -151,7 +152,7 @@ DAMAGE = {
 def test_a_damaged_file_is_made_again(tmp_path, whole, damage):
     kind, folder = toy(), tmp_path / "out"
     done(kind, folder)
-    path = folder / "runs" / "toy" / "first-1.parquet"
+    (path,) = folder.glob("runs/toy/first-1.*")
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     agree(done(kind, folder), whole)
     assert kind.executed == (*NAMES, "first-1")
@@ -161,18 +162,21 @@ def test_a_damaged_file_is_made_again(tmp_path, whole, damage):
 
 @pytest.mark.parametrize(
     "about",
-    ["[]", "null", "7", "{}", '{"digest": "x"}', '{"settings": {}, "digest": "x"}'],
-)
+    [
+        "[]", "null", "7", "{}", "", '{"digest": "x"}',
+        '{"digest": "y", "numbers": {}, "seconds": 1}',
+    ],
+)  # fmt: skip
 def test_a_file_that_says_nothing_of_its_run_counts_as_none(tmp_path, about):
     store, one = Store(tmp_path), result(loss=1.0)
     store.save(one, "x")
     assert store.load(one.run, "x") is not None
     one.trace.metadata["run"] = about
-    one.trace.to_parquet(store.path(one.run))
+    one.trace.to_parquet(store.path(one.run, "x"))
     assert store.load(one.run, "x") is None
-    assert store.load(one.run) is None
 
 
+@pytest.mark.compiled
 def test_a_result_is_read_back_as_it_was(tmp_path, everything):
     store = Store(tmp_path)
     for one in everything.by_name["temperature"].results.where(seed=1):
@@ -185,7 +189,7 @@ def test_a_result_is_read_back_as_it_was(tmp_path, everything):
 
 def test_names_of_runs_stay_in_the_folder(tmp_path):
     run = result("../../elsewhere and more").run
-    path = Store(tmp_path).path(run)
+    path = Store(tmp_path).path(run, "x")
     assert path.parent == tmp_path / "runs" / "made-up"
 
 
@@ -238,12 +242,50 @@ def test_an_earlier_experiment_is_not_mixed_with_another_half(tmp_path, monkeypa
     with pytest.raises(KeyboardInterrupt):
         reproduce(["one"], full, tmp_path, Watcher(stop_after=2))
     reproduce(["two"], TWO, tmp_path, Watcher())
-    claims = json.loads((tmp_path / "claims.json").read_text())
-    assert [claim["name"] for claim in claims] == ["two/order"]
-    reproduce(["one"], full, tmp_path, Watcher())
-    claims = json.loads((tmp_path / "claims.json").read_text())
-    assert [claim["name"] for claim in claims] == ["one/order", "two/order"]
+    for scale in ("smoke", "full"):
+        if scale == "full":
+            reproduce(["one"], full, tmp_path, Watcher())
+        claims = json.loads((tmp_path / "claims.json").read_text())
+        assert [claim["name"] for claim in claims] == ["one/order", "two/order"]
+        manifest = json.loads((tmp_path / "manifest.json").read_text())
+        about = manifest["experiments"]["one"]
+        assert about["options"]["scale"] == scale
+        scales = [run["settings"]["scale"] for run in about["runs"].values()]
+        assert scales == 4 * [scale]
     assert one.executed == (*NAMES, *NAMES)
+
+
+def test_claims_stay_though_the_data_are_gone(tmp_path, monkeypatch):
+    one, two = toy("one"), toy("two")
+    settle(monkeypatch, one, two)
+    reproduce(["one"], TWO, tmp_path, Watcher())
+    before = json.loads((tmp_path / "claims.json").read_text())
+    entry = json.loads((tmp_path / "manifest.json").read_text())["experiments"]["one"]
+
+    def gone(self):
+        raise DataError("gone")
+
+    monkeypatch.setattr(one, "facts", gone)
+    for _ in range(2):
+        reproduce(["two"], TWO, tmp_path, Watcher())
+        claims = json.loads((tmp_path / "claims.json").read_text())
+        assert [claim["name"] for claim in claims] == ["two/order", "one/order"]
+        assert claims[1:] == before
+        manifest = json.loads((tmp_path / "manifest.json").read_text())
+        assert manifest["experiments"]["one"] == entry
+        assert "whose data cannot be read" in (tmp_path / "report.html").read_text()
+    with pytest.raises(DataError, match="gone"):
+        reproduce(["one"], TWO, tmp_path, Watcher())
+
+
+def test_everything_is_written_after_each_experiment(tmp_path, monkeypatch):
+    one, two = toy("one"), toy("two")
+    settle(monkeypatch, one, two)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(["one", "two"], TWO, tmp_path, Watcher(stop_after=6))
+    claims = json.loads((tmp_path / "claims.json").read_text())
+    assert [claim["name"] for claim in claims] == ["one/order"]
+    assert 'id="one"' in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -285,11 +327,11 @@ def test_a_full_disk_loses_nothing_that_was_finished(tmp_path, monkeypatch, n):
         if n == 10:  # one trial, four runs, trace, claims, report, manifest
             reproduce(["one"], options, tmp_path, Watcher())
         else:
-            with pytest.raises(OutputError, match="No space left.*finished runs are k"):
+            with pytest.raises(OutputError, match=r"No space left.*runs are k"):
                 reproduce(["one"], options, tmp_path, Watcher())
     after = tree(tmp_path)
-    kept = {name: content for name, content in before.items() if "runs/" in name}
-    assert kept.items() <= after.items()
+    runs = {name: content for name, content in before.items() if "runs/" in name}
+    assert runs.items() <= after.items()
     assert len([name for name in after if "runs/" in name]) == 2 + min(n - 2, 4)
     assert not [name for name in after if ".tmp" in name or ".writable" in name]
     for name in ("trace.parquet", "claims.json", "report.html", "manifest.json"):
@@ -349,7 +391,7 @@ def test_two_processes_come_to_the_same(everything, tmp_path):
 @pytest.mark.parametrize("kind", [Temperature, Salinity, FillIn])
 @pytest.mark.parametrize(
     "changed",
-    [{"radius": 900.0}, {"sensors": 6}, {"scale": "full"}, {"season": "annual"}],
+    [{"radius": 900.0}, {"sensors": 6}, {"scale": "full"}],
 )
 def test_whatever_changes_results_changes_the_digest(kind, changed):
     options = {"scale": "smoke", "seeds": 1, "data": GULF, "sensors": 5}
@@ -360,6 +402,14 @@ def test_whatever_changes_results_changes_the_digest(kind, changed):
         assert run.digest("code") != after[name].digest("code")
     (seed,) = {run.settings["seed"] for run in before.values()}
     assert seed == 0
+
+
+def test_another_season_is_another_run():
+    options = [Options("smoke", 1, GULF, season) for season in (None, "winter")]
+    for a, b in zip(*(Temperature(one).runs() for one in options), strict=True):
+        assert a.digest("code") != b.digest("code")
+    before, after = (Temperature(one).field.y for one in options)
+    assert not (before == after).all()
 
 
 def test_other_data_are_other_runs(tmp_path):
@@ -408,9 +458,7 @@ def test_an_atlas_beside_the_folder_is_used(tmp_path, monkeypatch):
         ({"season": "winter"}, "--season must be 'annual'|--season must be one of"),
     ],
 )
-def test_a_season_that_is_not_there_is_refused(
-    tmp_path, monkeypatch, options, message
-):
+def test_a_season_that_is_not_there_is_refused(tmp_path, monkeypatch, options, message):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match=message):
         FillIn(Options(**options)).runs()

@@ -1,9 +1,11 @@
 """Tuning: what a choice may depend on, and how much is tried for it."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.experiments.conftest import GULF
 
 from halk.experiments import tuning
 from halk.experiments.data import ocean
@@ -13,7 +15,6 @@ from halk.experiments.fill_in_report import SHARES
 from halk.experiments.runs import Options
 from halk.experiments.tuning import Effort, prepared, tuned
 from halk.streams import arriving, withheld
-from tests.experiments.conftest import GULF
 
 OPTIONS = Options(scale="smoke", seeds=2, data=GULF, sensors=3)
 CHOICE = {"is_log": 1.0, "vertical": 0.7, "horizontal": 3.0, "step_size": 0.3}
@@ -58,7 +59,7 @@ def test_inputs_are_those_of_the_definition(field):
 def test_training_readings_at_80_are_training_readings_at_less(variable, seed):
     field = ocean(Options(data=GULF), variable)
     masks = [withheld(field, share / 100, seed) for share in sorted(SHARES)]
-    for fewer, more in zip(masks[:-1], masks[1:], strict=True):
+    for fewer, more in pairwise(masks):
         assert not (fewer & ~more).any()
         assert more.sum() > fewer.sum()
     for share, mask in zip(sorted(SHARES), masks, strict=True):

@@ -80,9 +80,11 @@ def toy(name="toy", rate=1.0):
 def settle(monkeypatch, *kinds):
     """Let these be the only experiments there are."""
     named = {kind.name: kind for kind in kinds}
-    where = "halk.experiments.reproduce."
-    monkeypatch.setattr(where + "EXPERIMENTS", dict.fromkeys(named, ""))
-    monkeypatch.setattr(where + "experiment", lambda name, opts: named[name](opts))
+    for module in ("reproduce", "folder"):
+        where = f"halk.experiments.{module}.EXPERIMENTS"
+        monkeypatch.setattr(where, dict.fromkeys(named, ""))
+    made = "halk.experiments.reproduce.experiment"
+    monkeypatch.setattr(made, lambda name, options: named[name](options))
 
 
 def ramp(first, last, n=100):
@@ -98,7 +100,7 @@ def result(method="halk", coupling="exact", seed=0, agents=None, **columns):
     })  # fmt: skip
     filled = {name: np.zeros(100) + value for name, value in columns.items()}
     trace = Trace({"step": np.arange(1, 101)} | filled, agents)
-    return Result(run, trace, {"diverged_at": None})
+    return Result(run, trace, {"diverged_at": None, "start_bandwidth": 5.0})
 
 
 def diverged(one):
@@ -130,3 +132,8 @@ def tree(folder):
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def kept(folder):
+    """Return the names of the runs kept in a folder, without their digests."""
+    return sorted(path.name.split(".")[0] for path in folder.rglob("runs/*/*.parquet"))

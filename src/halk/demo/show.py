@@ -19,6 +19,7 @@ def main(out: Path = REPORT) -> int:
     """Run the demo; the report goes into the folder ``out``."""
     began = time.perf_counter()
     console = _rich("console").Console()
+    out.mkdir(parents=True, exist_ok=True)
     job = task()
     n_train = int((~job.is_withheld).sum())
     console.print(
@@ -36,7 +37,6 @@ def main(out: Path = REPORT) -> int:
         f"smaller[/bold]. They exchange predictions at single points; readings and "
         f"models stay where they are.\n"
     )
-    out.mkdir(parents=True, exist_ok=True)
     path = write(page(methods, time.perf_counter() - began), out / "report.html")
     console.print(f"Map, profiles and curves: [bold]{path}[/bold]", soft_wrap=True)
     return 0

@@ -87,8 +87,6 @@ def _read(path: Path | None, variable: Any, season: Any, sensors: int | None) ->
         raise
     except ValueError as error:  # an option, not the data
         raise DataError(f"--{error}") from None
-    if field.n_agents < 2:
-        raise DataError(f"{path} must hold at least two sensors, got one")
     if sensors is not None and sensors > field.n_agents:
         rule = f"be at most {field.n_agents}, the sensors there are"
         raise DataError(f"--sensors must {rule}, got {sensors}")

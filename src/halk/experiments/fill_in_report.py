@@ -66,7 +66,8 @@ def _last(found: Sequence[Result], column: str) -> float | None:
 
 
 def _mean(found: Sequence[Result], column: str) -> float | None:
-    values = [r.trace[column].mean() for r in found if column in r.trace]
+    with_rows = [r.trace for r in found if column in r.trace and len(r.trace)]
+    values = [trace[column].mean() for trace in with_rows]
     return float(np.mean(values)) if values else None
 
 

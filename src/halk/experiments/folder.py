@@ -29,6 +29,10 @@ _PACKAGES = (
 )
 
 
+_ENTRY = {"command", "code", "written", "options", "data", "runs"}
+"""What an entry of the manifest holds; one of another version is left out."""
+
+
 class Finished(NamedTuple):
     """An experiment with all its results, and what they say."""
 
@@ -42,7 +46,11 @@ def written_before(store: Store) -> dict[str, Any]:
     manifest = store.read_json("manifest.json")
     known = manifest.get("experiments") if isinstance(manifest, dict) else None
     entries = known if isinstance(known, dict) else {}
-    return {k: v for k, v in entries.items() if k in EXPERIMENTS}
+    return {
+        name: about
+        for name, about in entries.items()
+        if name in EXPERIMENTS and isinstance(about, dict) and about.keys() >= _ENTRY
+    }
 
 
 def write_all(

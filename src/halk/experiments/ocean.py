@@ -57,13 +57,13 @@ class Ocean(Timeline):
         "normalized step. Random features: 100; ADMM is censored at 0.1 times 0.995 to "
         "the number of readings.",
         "Steady state: the last fifth of the steps; early: the first tenth. Settled: "
-        "within 10 % of its mean over the last fifth. Near: within 20 %. A claim is "
-        "reproduced if it holds for every seed.",
+        "within 10 % of its mean over the last fifth, and not held at a bound. Near: "
+        "within 20 %. A claim is reproduced if it holds for every seed.",
     )
 
     @cached_property
     def field(self) -> Field:
-        """The readings; depths in km."""
+        """The readings; depths in metres."""
         field = ocean(self.options, self.variable)
         return (
             field.chosen(range(min(10, field.n_agents)))

@@ -32,7 +32,8 @@ def _atoms(result: Result) -> float:
 def _settles(adaptive: Result) -> tuple[bool, Numbers]:
     """Judge bandwidths; one that is held at a bound of ours does not settle itself."""
     if adaptive.numbers["diverged_at"] is not None:
-        return False, {"share of agents steady": float("inf")}
+        names = ("share of agents steady", "share at a bound")
+        return False, dict.fromkeys(names, float("inf"))
     width, guard = adaptive.trace.agents["bandwidth"], LeaveOneOut()
     late = width[int(0.8 * len(width)) :]
     apart = np.abs(late / late.mean(axis=0) - 1.0).max(axis=0)
