@@ -10,6 +10,7 @@ from halk.learners.base import Learner
 
 Row = dict[str, float]
 
+
 def inside(model: Learner) -> Row:
     """Return the measures of the model as it stands.
 
