@@ -120,7 +120,7 @@ def test_the_table_of_claims_has_a_verdict_in_every_column():
     table = claim_table("Title", claims)
     assert table.columns == ["paper's coupling", "exact coupling"]
     assert table.rows[1].verdicts[0] == (None, "")
-    assert table.rows[1].verdicts[1] == (True, "x 1 (1 of 1 seeds)")
+    assert table.rows[1].verdicts[1] == (True, "x 1 (1 of 1 seed)")
     assert "a note" in table.rows[1].sentence
     assert claim_table("Title", claims[1:]).columns == ["exact coupling"]
 

@@ -104,11 +104,11 @@ def test_verdicts_are_words() -> None:
     text = " ".join(
         Reader(render(page_of(ClaimTable("c", ["p", "q"], rows)))).text.split()
     )
-    assert "✓ 1 reproduced ✗ 1 not reproduced ○ 2 not computed" in text
+    assert "✓ 1 reproduced ✗ 1 not reproduced ○ 2 no verdict" in text
     assert "It learns.Fig. 1" in text
     assert "✓ reproduced0.4 < 0.6" in text
     assert "✗ not reproduced3" in text
-    assert text.count("○ not computed") == 2
+    assert text.count("○ no verdict") == 2
 
 
 def test_contents_from_three_sections_on() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
@@ -21,6 +22,17 @@ app = cyclopts.App(
     suppress_keyboard_interrupt=False,
 )
 
+
+def _whole(type_: Any, tokens: Sequence[Any]) -> int:
+    """Return a whole number; 4.5 is a mistake, not 4."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"must be a whole number, got {text}") from None
+
+
+Whole = Annotated[int, cyclopts.Parameter(converter=_whole)]
 Name = Literal["random-field", "temperature", "salinity", "fill-in", "theory", "all"]
 Scale = Literal["smoke", "full"]
 
@@ -32,12 +44,12 @@ def reproduce(
     scale: Scale = "full",
     data: Path | None = None,
     season: str | None = None,
-    sensors: int | None = None,
+    sensors: Whole | None = None,
     radius: float = 1000.0,
-    seeds: int = 3,
+    seeds: Whole = 3,
     out: Path = Path("halk-results"),
     again: Annotated[bool, cyclopts.Parameter(negative="")] = False,
-    jobs: int = 1,
+    jobs: Whole = 1,
     list_: Annotated[bool, cyclopts.Parameter(name="--list", negative="")] = False,
 ) -> None:
     """Run the paper's experiments and say, claim by claim, what holds.

@@ -11,7 +11,7 @@ from halk.errors import HalkError
 from halk.experiments import EXPERIMENTS
 from halk.experiments.claims import Verdict
 from halk.experiments.experiment import Experiment
-from halk.experiments.folder import Finished
+from halk.experiments.folder import SMOKE, Finished
 from halk.experiments.reproduce import experiment, reproduce
 from halk.experiments.runs import Options, Result, Run
 
@@ -40,11 +40,19 @@ def reproduced(
         integer("jobs", jobs, minimum=1)
     except (TypeError, ValueError) as error:
         raise HalkError(f"--{error}") from None
+    uses_data = name not in ("random-field", "theory")
+    if not uses_data and (options.data or options.season or options.sensors):
+        raise HalkError(
+            f"--data, --season, --sensors are for temperature, salinity and fill-in; "
+            f"{name} makes its own readings"
+        )
     names = list(EXPERIMENTS) if name == "all" else [name]
     with _Watcher(console) as watch:
         finished = reproduce(names, options, out, watch, command, again, jobs)
     for one in finished:
         console.print(_claims(one))
+    if options.is_smoke:
+        console.print(SMOKE, style="yellow")
     console.print(f"Report: {out / 'report.html'}", markup=False, soft_wrap=True)
 
 

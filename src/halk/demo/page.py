@@ -39,7 +39,7 @@ def page(methods: Sequence[Learned], seconds: float) -> Page:
     facts = [
         ("data", field.source),
         ("made by", f"halk {__version__}, Python {platform.python_version()}"),
-        ("command", "make demo"),
+        ("command", "halk demo"),
         ("took", f"{seconds:.0f} s"),
     ]
     return Page(
@@ -74,7 +74,8 @@ def _who(methods: Sequence[Learned]) -> Section:
         "Each sensor holds a small model of its own and learns it from a few readings. "
         "Together they also ask each other what they would predict; alone they do not. "
         "POLK sends every reading to one place and learns one model for all; the plain "
-        "linear filter is what one would try first."
+        "linear filter is what one would try first. One model for all does better "
+        "still on this smooth sea, where every reading may be sent to one place."
     )
     table = Table(f"After one pass of {N_STEPS} steps", columns, rows, None, [0])
     return Section("Who is how good", "who", [text, table])
@@ -90,7 +91,7 @@ def _map(together: Learned, alone: Learned) -> Section:
     figure = MapFigure(
         "network",
         f"{network.n_agents} sensors, {network.n_edges // 2} pairs within "
-        f"{RADIUS:.0f} km.",
+        f"{RADIUS:.0f} km; those with a number are the ones of the next figure.",
         network,
         values=together.model.multipliers,
         value_label="multiplier",
@@ -166,7 +167,9 @@ def _course(methods: Sequence[Learned]) -> Section:
     figure = Figure("course", "How learning went on.", panels)
     text = (
         "Loss before each reading is learned, running mean of how far neighbours "
-        "exceed their tolerance, and the number of atoms, kept small by compression."
+        "exceed their tolerance, and the number of atoms, kept small by compression. "
+        "The loss is that of the few readings seen, which a sensor alone learns by "
+        "heart; the table above counts the withheld ones."
     )
     return Section("How it went", "course", [text, figure])
 

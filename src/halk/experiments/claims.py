@@ -8,8 +8,9 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 Numbers = dict[str, float]
-Judge = Callable[..., tuple[bool, Numbers]]
-"""Says of one seed's results whether a claim holds, and by which numbers."""
+Judge = Callable[..., tuple[bool | None, Numbers]]
+"""Says of one seed's results whether a claim holds, and by which numbers; None where
+there is nothing to judge."""
 
 COUPLINGS = ("paper", "exact")
 """The paper's own update, and the gradient of the Lagrangian."""
@@ -48,10 +49,12 @@ class Verdict:
         """The means of the numbers over the seeds, and how many seeds agree."""
         if not self.seeds:
             return ""
-        names = self.seeds[0][1]
-        parts = [f"{name} {shown(self._mean(name))}" for name in names]
+        means = {name: self._mean(name) for name in self.seeds[0][1]}
+        texts = told_apart(list(means.values()))
+        parts = [f"{name} {text}" for name, text in zip(means, texts, strict=True)]
         n_true, n = sum(one is True for one, _ in self.seeds), len(self.seeds)
-        return f"{'; '.join(parts)} ({n_true} of {n} seeds)"
+        seeds = "seed" if n == 1 else "seeds"
+        return f"{'; '.join(parts)} ({n_true} of {n} {seeds})"
 
     def _mean(self, name: str) -> float:
         return sum(numbers[name] for _, numbers in self.seeds) / len(self.seeds)
@@ -104,7 +107,22 @@ class Claim:
         }
 
 
-def shown(number: float) -> str:
+def told_apart(numbers: Sequence[float]) -> list[str]:
+    """Return numbers with as many digits as it takes to see that they differ.
+
+    Examples
+    --------
+    >>> told_apart([0.85712, 0.85698, 30.0])
+    ['0.8571', '0.857', '30']
+    """
+    for digits in range(3, 7):
+        texts = [shown(number, digits) for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            break
+    return texts
+
+
+def shown(number: float, digits: int = 3) -> str:
     """Return a number as people read it.
 
     Examples
@@ -114,7 +132,9 @@ def shown(number: float) -> str:
     """
     if not isfinite(number):
         return "diverged"
-    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+    if abs(number) >= 10**digits:
+        return f"{number:.0f}"
+    return f"{number:.{digits}g}"
 
 
 def verdict(judge: Judge, *series: Sequence[Any]) -> Verdict:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,10 @@ from halk.streams import DataError, Field
 
 ATLAS = Path("..", "shared", "data", "gulf_woa18_50nodes.csv")
 """A network from the World Ocean Atlas 2018, used where it lies, if it does."""
+
+
+_UNITS = {"temperature": "°C", "salinity": "psu"}
+_RANGES = {"temperature": (-5, 60), "salinity": (0, 60)}
 
 
 def source(data: Path | None) -> Path | None:
@@ -52,7 +58,9 @@ def _check(field: Field) -> None:
     depth = field.x[:, 0]
     if depth.min() < 0:
         row = f"{depth.min():g} at sensor {field.names[field.agent[depth.argmin()]]}"
-        raise DataError(f"{where}: depths must not be negative, got {row}")
+        advice = "give metres below the surface, without a minus sign"
+        raise DataError(f"{where}: depths must not be negative, got {row}; {advice}")
+    _check_range(field)
     if len(np.unique(depth)) < 2:
         raise DataError(f"{where}: there must be two depths at least, got one")
     if field.y.std() <= 1e-9 * np.abs(field.y).max():
@@ -60,11 +68,40 @@ def _check(field: Field) -> None:
         raise DataError(f"{where}: {field.name} must vary, got {got}")
 
 
+def _check_range(field: Field) -> None:
+    """Refuse what no sea has: codes for missing values, mostly."""
+    low, high = _RANGES.get(field.name, (-np.inf, np.inf))
+    strange = (field.y < low) | (field.y > high)
+    if strange.any():
+        r = int(np.argmax(strange))
+        place = f"{field.x[r, 0]:g} m at sensor {field.names[field.agent[r]]}"
+        raise DataError(
+            f"{field.source}: {field.name} must be between {low} and {high}, got "
+            f"{field.y[r]:g} ({place}); leave the cell of a missing value empty"
+        )
+
+
 def check_fill_in(field: Field) -> None:
     """Refuse readings too few to withhold some, or that do not vary where seen."""
     if field.counts.max() < 3:
         rule = "some sensor must have three readings, to withhold from"
         raise DataError(f"{field.source}: {rule}, got {field.counts.max()} at most")
+
+
+def present(options: Options, variables: Sequence[str]) -> tuple[str, ...]:
+    """Return those variables that the data have a column of; one there must be."""
+    found, missing = [], None
+    for variable in variables:
+        try:
+            ocean(options, variable)
+            found.append(variable)
+        except DataError as error:
+            if "must hold a column of" not in str(error):
+                raise
+            missing = error
+    if not found and missing is not None:
+        raise missing
+    return tuple(found)
 
 
 def connected(field: Field, radius: float, tolerance: Any = 0.0) -> Network:
@@ -76,6 +113,11 @@ def connected(field: Field, radius: float, tolerance: Any = 0.0) -> Network:
     return network
 
 
+def _as_options(message: str) -> str:
+    """Return a message without advice that only Python can follow."""
+    return re.sub(r",? ?\(?(or )?give [a-z]+=( or [a-z]+=)?\)?", "", message)
+
+
 @lru_cache(maxsize=8)
 def _read(path: Path | None, variable: Any, season: Any, sensors: int | None) -> Field:
     try:
@@ -83,8 +125,8 @@ def _read(path: Path | None, variable: Any, season: Any, sensors: int | None) ->
             field = streams.gulf(variable, season or "annual")
         else:
             field = streams.read(path, variable, season, sensors)
-    except DataError:
-        raise
+    except DataError as error:
+        raise DataError(_as_options(str(error))) from None
     except ValueError as error:  # an option, not the data
         raise DataError(f"--{error}") from None
     if sensors is not None and sensors > field.n_agents:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halk.experiments import gaussian_process
 from halk.experiments.claims import Claim
-from halk.experiments.data import check_fill_in, connected, ocean
+from halk.experiments.data import check_fill_in, connected, ocean, present
 from halk.experiments.experiment import Experiment, learned, stable_json
 from halk.experiments.fill_in_claims import WOA18, claims
 from halk.experiments.fill_in_methods import BATCH, ENTRIES, LABELS, Choice
@@ -53,8 +53,7 @@ class FillIn(Experiment):
         "exact coupling too.",
         "The ranges of the search were set after a look at one split of the WOA18 "
         "network (temperature, first seed); other seeds and fields were not looked at.",
-        "One pass: 2430 steps, at each of which every sensor draws one of its training "
-        "readings.",
+        "One pass: at every step each sensor draws one of its training readings.",
     )
 
     def fields(self, variable: str) -> Field:
@@ -65,9 +64,14 @@ class FillIn(Experiment):
         return field.with_positions()
 
     @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """What the data have: temperature, salinity, or both."""
+        return present(self.options, VARIABLES)
+
+    @cached_property
     def _network(self) -> dict[str, Network]:
         radius = self.options.radius
-        return {v: connected(self.fields(v), radius) for v in VARIABLES}
+        return {v: connected(self.fields(v), radius) for v in self.variables}
 
     @property
     def effort(self) -> Effort:
@@ -84,20 +88,22 @@ class FillIn(Experiment):
 
     def facts(self) -> dict[str, Any]:
         """Return where the readings come from."""
-        for variable in VARIABLES:
+        for variable in self.variables:
             check_fill_in(self.fields(variable))
-        field = self.fields(VARIABLES[0])
+        field = self.fields(self.variables[0])
         return {
             "data": field.source,
             "sha256": field.sha256,
-            "edges": self._network[VARIABLES[0]].n_edges,
+            "sensors": field.n_agents,
+            "readings": field.n_readings,
+            "edges": self._network[self.variables[0]].n_edges,
         }
 
     def runs(self) -> list[Run]:
         """Return the search of every method, and a run for each share withheld."""
         found = []
         for seed in range(self.options.seeds):
-            for variable in VARIABLES:
+            for variable in self.variables:
                 for key in LABELS:
                     found += self._runs(variable, key, seed)
         return found
@@ -197,13 +203,17 @@ class FillIn(Experiment):
 
     def claims(self, results: Results) -> list[Claim]:
         """Return what we claim of the fill-in."""
-        field = self.fields("temperature")
+        field = self.fields(self.variables[0])
         return claims(self.name, results, field.unit, field.sha256 == WOA18)
 
     def section(self, results: Results, claims: Sequence[Claim]) -> Section:
         """Return errors, sizes, and what was chosen."""
-        items: list[Any] = [self.summary, claim_table(self.title, claims)]
-        for variable in VARIABLES:
+        first = self.fields(self.variables[0])
+        pairs = self._network[self.variables[0]].n_edges // 2
+        size = f"{first.n_agents} sensors, {pairs} pairs, {self._n_steps} steps"
+        what = f"{self.summary} Here: {size}; {', '.join(self.variables)}."
+        items: list[Any] = [what, claim_table(self.title, claims)]
+        for variable in self.variables:
             unit = self.fields(variable).unit
             items += [bars(results, variable, unit), table(results, variable, unit)]
         items += [chosen(results), "How it was done:", Bullets(self.choices)]

@@ -80,7 +80,7 @@ def _comparisons(variable: str) -> list[tuple[str, Statement]]:
                 f"HALK fills in {variable} better than {label}",
                 "ours",
                 ("halk", key),
-                _less,
+                _less_than(label),
             ),
         )
         for key, label in others.items()
@@ -99,6 +99,9 @@ def _third(halk: Result, alone: Result) -> tuple[bool, Numbers]:
     return own < other / 3, {"HALK": own, "alone": other}
 
 
-def _less(halk: Result, other: Result) -> tuple[bool, Numbers]:
-    own, their = error_of(halk), error_of(other)
-    return own < their, {"HALK": own, "other": their}
+def _less_than(label: str) -> Judge:
+    def judge(halk: Result, other: Result) -> tuple[bool, Numbers]:
+        own, their = error_of(halk), error_of(other)
+        return own < their, {"HALK": own, label: their}
+
+    return judge

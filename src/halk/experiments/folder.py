@@ -33,6 +33,12 @@ _ENTRY = {"command", "code", "written", "options", "data", "runs"}
 """What an entry of the manifest holds; one of another version is left out."""
 
 
+SMOKE = (
+    "Smoke scale: few sensors and few steps. It shows that everything works; the "
+    "verdicts mean nothing."
+)
+
+
 class Finished(NamedTuple):
     """An experiment with all its results, and what they say."""
 
@@ -69,7 +75,7 @@ def write_all(
     store.write_json("claims.json", _claims(store, finished, lost))
     manifest = _manifest(entries)
     page = Page(
-        "What the paper says, and what was seen",
+        "What is claimed, and what was seen",
         "HALK, its baselines and its theory, run again",
         _facts(manifest),
         [_overview(finished, lost), *(_section(one) for one in finished)],
@@ -134,6 +140,9 @@ def _overview(finished: Sequence[Finished], lost: Sequence[str]) -> Section:
         "what was chosen after a look at results, stands in every section.",
         table,
     ]
+    small = [one.experiment.name for one in finished if one.experiment.options.is_smoke]
+    if small:
+        items.insert(0, f"{SMOKE} ({', '.join(small)})")
     if lost:
         listed = ", ".join(lost)
         items.append(

@@ -10,7 +10,7 @@ import numpy as np
 
 from halk.experiments.claims import Statement
 from halk.experiments.data import connected, ocean
-from halk.experiments.methods import Setup
+from halk.experiments.methods import METHODS, Setup
 from halk.experiments.ocean_claims import statements
 from halk.experiments.runs import Result, Results
 from halk.experiments.timeline import Timeline, curves, of
@@ -32,11 +32,7 @@ class Ocean(Timeline):
     figure: ClassVar[str]
     n_steps: ClassVar[int]
     paper_orders: ClassVar[dict[str, float]]
-    methods = (
-        "halk", "halk-fine", "halk-adaptive", "halk-following", "rbf", "polk",
-        "polk-one", "penalty", "consensus", "quadratic", "cubic", "sine", "alone",
-        "diffusion", "admm", "nlms",
-    )  # fmt: skip
+    methods = tuple(METHODS)
     choices = (
         "The paper's own files (winter, 1/4 degree, 102 depths) could not be had; the "
         "footer says which data were used.",
@@ -92,6 +88,13 @@ class Ocean(Timeline):
             "readings": field.n_readings,
             "edges": self.network.n_edges,
         }
+
+    def size(self) -> str:
+        """Say how large it is."""
+        field, edges = self.field, self.network.n_edges // 2
+        return (
+            f"{field.n_agents} sensors, {edges} pairs within {self.options.radius:g} km"
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return the numbers of the experiment."""
@@ -152,8 +155,8 @@ class Temperature(Ocean):
     name, variable, n_steps = "temperature", "temperature", 2430
     title, figure = "Ocean temperature (Fig. 2)", "Fig. 2"
     summary = (
-        "Fifty sensors of the Gulf of Mexico learn temperature from depth: HALK with "
-        "fixed and adaptive bandwidth, an RBF network, and one pooled model."
+        "Sensors at sea learn temperature from depth: HALK with fixed and adaptive "
+        "bandwidth, an RBF network, and one pooled model."
     )
     paper_orders: ClassVar[dict[str, float]] = {"halk": 26.0}
 

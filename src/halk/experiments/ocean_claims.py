@@ -51,14 +51,15 @@ def _comparable(adaptive: Result, fixed: Result) -> tuple[bool, Numbers]:
     return own <= 1.1 * other, {"adaptive": own, "fixed": other}
 
 
-def _attenuates(*results: Result) -> tuple[bool, Numbers]:
+def _attenuates(*results: Result) -> tuple[bool | None, Numbers]:
     holds, numbers = True, Numbers()
     for name, result in zip(("fixed", "adaptive"), results, strict=True):
         first = window(result, "violation_excess", 0.05, 0.15)
         last = window(result, "violation_excess", 0.95, 1.0)
         numbers |= {f"{name}, at a tenth": first, f"{name}, at the end": last}
         holds = holds and last < first
-    return holds, numbers
+    was_violated = any(numbers.values())
+    return holds if was_violated else None, numbers
 
 
 def _tradeoff(coarse: Result, fine: Result) -> tuple[bool, Numbers]:

@@ -45,6 +45,10 @@ class Timeline(Experiment):
         """Return the numbers of the experiment, as JSON."""
 
     @abstractmethod
+    def size(self) -> str:
+        """Say how large it is: sensors, pairs."""
+
+    @abstractmethod
     def setup(self, seed: int) -> Setup:
         """Return what all methods are given."""
 
@@ -121,7 +125,9 @@ class Timeline(Experiment):
 
     def section(self, results: Results, claims: Sequence[Claim]) -> Section:
         """Return figure, claims, table and choices."""
-        items: list[Any] = [self.summary, claim_table(self.title, claims)]
+        steps = max((len_of(result) for result in results), default=0)
+        what = f"{self.summary} Here: {self.size()}, {steps} steps."
+        items: list[Any] = [what, claim_table(self.title, claims)]
         for coupling in COUPLINGS:
             panels = self.panels(results, coupling)
             items.append(
@@ -136,9 +142,15 @@ class Timeline(Experiment):
             "exact": "the exact coupling (normalized step)",
         }[coupling]
         return (
-            f"{self.title}, with {update}. Means over {self.options.seeds} seeds; "
-            f"bands from the smallest to the largest."
+            f"{self.title}, with {update}. Means over the seeds "
+            f"({self.options.seeds}); bands from the smallest to the largest. All "
+            f"methods are in the table below."
         )
+
+
+def len_of(result: Result) -> int:
+    """Return how many steps a run made."""
+    return int(result.trace["step"][-1]) if len(result.trace) else 0
 
 
 def _thinned(Y: Matrix, seed: int) -> Matrix:
@@ -206,10 +218,11 @@ def summary_table(results: Results) -> Table:
             found = results.where(method=key, coupling=coupling)
             if found:
                 rows.append([METHODS[key].label, coupling, *_numbers(found)])
-    columns = ["method", "coupling", "loss", "largest loss", "disagreement"]
+    columns = ["method", "coupling", "loss", "loss, worst seed", "disagreement"]
     columns += ["violation, mean", "atoms an agent", "atoms in all", "bytes a step"]
     caption = (
-        "Loss, disagreement and violation: means over the last fifth of the steps. "
+        "Loss, disagreement and violation (running mean of h - tolerance; negative is "
+        "within): means over the last fifth of the steps. "
         "Atoms (or features) at the end; bytes sent by one agent, mean over all steps: "
         "POLK's are readings sent to the centre, its model would have to be sent back."
     )
