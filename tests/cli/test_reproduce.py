@@ -13,7 +13,8 @@ from tests.experiments.toys import kept, settle, toy, tree
 
 from halk.cli import main
 from halk.experiments import EXPERIMENTS
-from halk.experiments.runs import Run
+from halk.experiments.fill_in import FillIn
+from halk.experiments.runs import Options, Run
 
 GULF = Path(__file__).parents[2] / "src/halk/streams/data/gulf_levitus_50nodes.csv"
 HEADER = "node,lat,lon,depth_m,temperature_annual_C,salinity_annual"
@@ -79,6 +80,8 @@ def test_an_experiment_must_be_named(capsys):
         (["nosuch"], ["nosuch", "random-field", "theory", "all"]),
         (["theory", "--scale", "tiny"], ["tiny", "--scale", "smoke", "full"]),
         (["theory", "--seeds", "two"], ["two", "--seeds"]),
+        (["theory", "--seeds", "1.9"], ["1.9", "whole number"]),
+        (["temperature", "--sensors", "4.5"], ["4.5", "whole number"]),
         (["theory", "--nosuch"], ["--nosuch"]),
         (["theory", "--out"], ["--out"]),
     ],
@@ -171,6 +174,10 @@ TABLES = {
     "no change": (
         csv("a,25,-90,5,20,35", "b,26,-90,0,20,35"), "temperature must vary, got 20",
     ),
+    "a code for a missing value": (
+        csv("a,25,-90,0,20,35", "b,26,-90,5,-9999,35"),
+        "got -9999 (5 m at sensor b); leave the cell of a missing value empty",
+    ),
     "time for depth": (
         csv("a,25,-90,0,20", "b,26,-90,5,21", header="node,lat,lon,time,temperature"),
         "the input must be a depth",
@@ -195,19 +202,44 @@ def test_a_table_that_cannot_be_used_is_refused(capsys, tmp_path, table):
     assert os.listdir() == []
 
 
-@pytest.mark.parametrize("name", ["fill-in", "all"])
-def test_a_table_without_salinity_is_refused_before_anything_is_run(
-    capsys, tmp_path, name
-):
-    path = tmp_path / "readings.csv"
+def write_without_salinity(folder):
+    path = folder / "readings.csv"
     rows = [
         f"{name},{lat},-90,{depth},{20 - depth}"
         for name, lat in (("a", 25), ("b", 26))
         for depth in range(5)
     ]
     path.write_text(csv(*rows, header=HEADER.removesuffix(",salinity_annual")))
+    return path
+
+
+@pytest.mark.parametrize("name", ["salinity", "all"])
+def test_a_table_without_salinity_is_refused_before_anything_is_run(
+    capsys, tmp_path, name
+):
+    path = write_without_salinity(tmp_path)
     found = refused(capsys, name, "--scale", "smoke", "--data", path)
-    assert "salinity" in found
+    assert "a column of annual salinity" in found
+    assert "target=" not in found
+    assert os.listdir() == []
+
+
+def test_fill_in_takes_the_fields_that_are_there(tmp_path):
+    path = write_without_salinity(tmp_path)
+    experiment = FillIn(Options(scale="smoke", seeds=1, data=path))
+    assert experiment.variables == ("temperature",)
+    assert {run.settings["variable"] for run in experiment.runs()} == {"temperature"}
+    assert experiment.fields("temperature").unit == "°C"
+
+
+def test_options_without_use_are_refused(capsys, tmp_path):
+    path = write_without_salinity(tmp_path)
+    found = refused(capsys, "random-field", "--data", path)
+    assert "random-field makes its own readings" in found
+    text = path.read_text().replace("temperature_annual_C", "temperature")
+    path.write_text(text)
+    found = refused(capsys, "temperature", "--data", path, "--season", "summer")
+    assert "--season must name a season" in found
     assert os.listdir() == []
 
 

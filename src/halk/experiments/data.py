@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ ATLAS = Path("..", "shared", "data", "gulf_woa18_50nodes.csv")
 
 
 _UNITS = {"temperature": "°C", "salinity": "psu"}
+_CODES = re.compile(r"[ts]1[3-6]", re.IGNORECASE)
+"""Of seasons, in the names of atlas files; the reader compares them itself."""
+
 _RANGES = {"temperature": (-5, 60), "salinity": (0, 60)}
 
 
@@ -129,6 +133,12 @@ def _read(path: Path | None, variable: Any, season: Any, sensors: int | None) ->
         raise DataError(_as_options(str(error))) from None
     except ValueError as error:  # an option, not the data
         raise DataError(f"--{error}") from None
+    if path is not None and path.is_file() and season not in (None, "annual"):
+        where = f"{field.source} {path.name}".lower()
+        if str(season).lower() not in where and not _CODES.search(path.name):
+            rule = f"name a season that {path} has; it has none"
+            raise DataError(f"--season must {rule}, got {season}")
+    field = replace(field, unit=field.unit or _UNITS.get(variable, ""))
     if sensors is not None and sensors > field.n_agents:
         rule = f"be at most {field.n_agents}, the sensors there are"
         raise DataError(f"--sensors must {rule}, got {sensors}")
