@@ -93,13 +93,29 @@ def _overtaken(rbf: Result, halk: Result) -> tuple[bool, Numbers]:
     return first < second and third > fourth, numbers
 
 
+PACED = "POLK given one reading a step, as an agent is"
+
+
 def statements(figure: str, orders: dict[str, float]) -> list[Statement]:
     """Return the claims about a figure; ``orders`` are the model orders it states."""
-    loss, apart = f"{figure}a", f"{figure}b"
-    others = ("halk", "halk-fine", "rbf", "polk-one")
-    pooled = below(steady, "HALK", "POLK")
-    paced = "POLK given one reading a step, as an agent is"
-    said = [
+    names = {"halk": "P = 40", "halk-fine": "P = 0.4"}
+    sizes = [
+        Statement(
+            f"order-{key}",
+            f"an average order near {wanted:.0f} at {names[key]}",
+            "text",
+            (key,),
+            _near(wanted),
+        )
+        for key, wanted in orders.items()
+    ]
+    return [*_of_error(figure), *_of_bandwidth(figure), *_of_network(figure), *sizes]
+
+
+def _of_error(figure: str) -> list[Statement]:
+    """Return what is said of the error, and of one pooled model."""
+    loss, pooled = f"{figure}a", below(steady, "HALK", "POLK")
+    return [
         Statement(
             "error-falls", "the error falls with the number of readings", loss,
             ("halk",), _falls,
@@ -110,7 +126,7 @@ def statements(figure: str, orders: dict[str, float]) -> list[Statement]:
         ),
         Statement(
             "fixed-below-paced", "HALK with a fixed bandwidth is below one pooled "
-            "model (POLK)", loss, ("halk", "polk-one"), pooled, paced,
+            "model (POLK)", loss, ("halk", "polk-one"), pooled, PACED,
         ),
         Statement(
             "adaptive-below-pooled", "HALK with an adaptive bandwidth is below one "
@@ -119,13 +135,21 @@ def statements(figure: str, orders: dict[str, float]) -> list[Statement]:
         ),
         Statement(
             "adaptive-below-paced", "HALK with an adaptive bandwidth is below one "
-            "pooled model (POLK)", loss, ("halk-adaptive", "polk-one"), pooled, paced,
+            "pooled model (POLK)", loss, ("halk-adaptive", "polk-one"), pooled, PACED,
         ),
+    ]  # fmt: skip
+
+
+def _of_bandwidth(figure: str) -> list[Statement]:
+    """Return what is said of adaptive bandwidths."""
+    loss, apart = f"{figure}a", f"{figure}b"
+    others = ("halk", "halk-fine", "rbf", "polk-one")
+    return [
         Statement(
             "adaptive-best", "adaptive bandwidth has the lowest loss of all", loss,
             ("halk-adaptive", *others),
             below(steady, "adaptive", "fixed P = 40", "fixed P = 0.4", "RBF", "POLK"),
-            paced,
+            PACED,
         ),
         Statement(
             "adaptive-fewer-atoms", "adaptive bandwidth needs fewer atoms than fixed, "
@@ -141,6 +165,13 @@ def statements(figure: str, orders: dict[str, float]) -> list[Statement]:
             "bandwidth-settles", "each agent's bandwidth settles", f"{figure}c",
             ("halk-adaptive",), _settles,
         ),
+    ]  # fmt: skip
+
+
+def _of_network(figure: str) -> list[Statement]:
+    """Return what is said of violation, size, and the RBF network."""
+    loss, apart = f"{figure}a", f"{figure}b"
+    return [
         Statement(
             "violation-attenuates", "the constraint violation attenuates, with fixed "
             "and with adaptive bandwidth", apart, ("halk", "halk-adaptive"),
@@ -161,8 +192,3 @@ def statements(figure: str, orders: dict[str, float]) -> list[Statement]:
             "long run", loss, ("rbf", "halk"), _overtaken,
         ),
     ]  # fmt: skip
-    names = {"halk": "P = 40", "halk-fine": "P = 0.4"}
-    for key, wanted in orders.items():
-        sentence = f"an average order near {wanted:.0f} at {names[key]}"
-        said.append(Statement(f"order-{key}", sentence, "text", (key,), _near(wanted)))
-    return said
