@@ -7,6 +7,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
+BENCH := $(VENV)/.installed-bench
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 SAY := @printf '== %s\n'
 
@@ -17,6 +18,7 @@ WITH_CACHE = cache=$$($(BIN)/python tools/source_hash.py) && NUMBA_CACHE_DIR="$$
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help install demo test test-slow nojit lint types format reproduce clean
+.PHONY: bench bench-quick
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -64,11 +66,19 @@ reproduce: $(DEV) ## Run all experiments at full scale (hours), report in halk-r
 	$(SAY) "experiments"
 	@$(WITH_CACHE) $(BIN)/halk reproduce all --jobs 2
 
+bench: $(BENCH) ## Measure speed against the floor of this machine, and peers (minutes)
+	$(SAY) "benchmark, into halk-bench (leave the machine alone meanwhile)"
+	@$(WITH_CACHE) $(BIN)/python -m benchmarks --out halk-bench
+
+bench-quick: $(BENCH) ## The same at smaller sizes, in under two minutes
+	$(SAY) "quick benchmark, into halk-bench"
+	@$(WITH_CACHE) $(BIN)/python -m benchmarks --quick --out halk-bench
+
 clean: ## Delete caches and builds; the environment stays
 	$(SAY) "clean"
 	@rm -rf .numba_cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	@rm -rf .hypothesis build dist
-	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find benchmarks src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ------------------------------------------------------------- the environment
 
@@ -97,4 +107,9 @@ $(BASE): pyproject.toml | $(BIN)/python
 $(DEV): pyproject.toml | $(BIN)/python
 	$(SAY) "installing halk and its development tools (minutes, the first time)"
 	@$(PIP_INSTALL) --editable '.[dev]'
+	@touch $(BASE) $@
+
+$(BENCH): pyproject.toml | $(BIN)/python
+	$(SAY) "installing halk and the peers it is measured against"
+	@$(PIP_INSTALL) --editable '.[bench]'
 	@touch $(BASE) $@

@@ -19,26 +19,26 @@ from halk._validation import (
     require,
     without_nan,
 )
+from halk.adaptation import N_STATE
 from halk.arena import copy_dictionary, roomier
-from halk.bandwidth import N_STATE, adapt
-from halk.compression import Dictionary, compressor, dictionary, workspace
+from halk.compression import Dictionary, dictionary
 from halk.errors import DivergenceError
-from halk.expansion import Expansion, value_at
+from halk.expansion import Expansion
+from halk.formulas import Rules, formulas_of
 from halk.kernels import rescaled
 from halk.step import (
     LARGEST,
-    OFFSET,
     SPREAD,
     Pace,
-    Rules,
     Settings,
+    adapted,
     adopt,
+    desk,
     dual_pace,
-    fresh_inbox,
+    evaluate,
     fresh_targets,
     observe,
     own_slope,
-    scale_into_ball,
     update_function,
     update_multipliers,
 )
@@ -91,7 +91,8 @@ class Agent:
         tolerance: Any,
         n_features: int,
     ) -> None:
-        self.rules = rules._replace(compressor=compressor())
+        self.rules = rules
+        self._formulas = formulas_of(rules)
         self.settings = settings
         self.pace = pace
         self.neighbours = [int(j) for j in neighbours]
@@ -108,17 +109,18 @@ class Agent:
         self.target = fresh_targets(1)[0]
         self.adaptation = np.zeros(N_STATE)
         self._dictionary = dictionary(4, n_features)
-        self._inbox = fresh_inbox(degree + 1, degree)
+        self._trust = np.array([np.inf, 0.0])
+        self._desk = desk(16, degree + 1, degree, n_features)
         self._queries: dict[int, Query] = {}
         self._reading: tuple[Vector, float, float] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # the compressor is a pointer into this process: another one makes its own
-        return vars(self) | {"rules": self.rules._replace(compressor=None)}
+        # formulas are pointers into this process: another one makes its own
+        return vars(self) | {"_formulas": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.rules = self.rules._replace(compressor=compressor())
+        self._formulas = formulas_of(self.rules)
 
     def predict(self, x: Any) -> float:
         """Return the prediction at one point, in the unit of the target."""
@@ -128,9 +130,23 @@ class Agent:
         return without_nan("x", array("x", x, (self.n_features,)))
 
     def _value(self, x: Vector) -> float:
-        D, kernel = self._dictionary, rescaled(self.rules.kernel, self.scale)
-        value = value_at(kernel, D.atoms, D.weights, self.order, x)
-        return float(self.target[OFFSET] + self.target[SPREAD] * value)
+        self._make_room(1)
+        self._desk.block.points[:, 0] = x
+        self._evaluate(1)
+        return float(self._desk.block.values[0])
+
+    def _evaluate(self, b: int) -> None:
+        """Fill kernel values and predictions at the first points of the block."""
+        evaluate(
+            self._formulas, self.scale, self._dictionary, self.order, self.target,
+            self._desk.block, self._desk.workspace, b,
+        )  # fmt: skip
+
+    def _make_room(self, n_block: int) -> None:
+        if self.order + n_block > len(self._desk.workspace.start):
+            degree = len(self.neighbours)
+            n_union = 2 * (self.order + n_block)
+            self._desk = desk(n_union, degree + 1, degree, self.n_features)
 
     def ask(self, x: Any, y: float) -> dict[int, Query]:
         """Take in a reading; return the query to send to each neighbour.
@@ -190,26 +206,32 @@ class Agent:
         answers = answers or {}
         for j, answer in answers.items():
             require(abs(answer.value) < LARGEST, f"answer of {j}", "be finite", answer)
-        b = self._fill_inbox(answers)
-        m = self._move(b)
+        m = self._move(answers)
         if self._reading is not None:
             x, y, own = self._reading
-            slope = own_slope(self.rules, own, y, self.target)
-            self.scale, m = adapt(
-                self.rules.adaptation, self.rules.kernel, self._dictionary, m,
-                self._workspace, self.adaptation, self.scale, x, slope,
-                self._around(answers),
-            )  # fmt: skip
-            scale_into_ball(self._dictionary, m, self.settings.norm_bound)
+            if not self._formulas.adapter.is_fixed:
+                m = self._adapt(x, y, own, m, self._around(answers))
             eta = dual_pace(self.target, self.pace.dual_step_size, self.settings)
             update_multipliers(
-                self.rules, self.settings, eta, own,
-                self._inbox.answer, self.target[SPREAD], self.tolerance,
-                self.multipliers, self.violation, self.asked,
+                self._formulas, self.settings, eta, own, self._desk.inbox.answer,
+                self.target[SPREAD], self.tolerance, self.multipliers,
+                self.violation, self.asked, self._desk.inbox,
             )  # fmt: skip
         self.order = m
         self._reading = None
         self._queries = {}
+
+    def _adapt(self, x: Vector, y: float, own: float, m: int, around: float) -> int:
+        formulas, block, ws = self._formulas, self._desk.block, self._desk.workspace
+        block.points[:, 0] = x
+        scale = np.array([self.scale])
+        slope = own_slope(formulas, own, y, self.target)
+        m = adapted(
+            formulas, self._dictionary, m, block, ws, self.adaptation, scale, slope,
+            around, self._trust, self.settings.norm_bound,
+        )  # fmt: skip
+        self.scale = float(scale[0])
+        return int(m)
 
     def _around(self, answers: Mapping[int, Answer]) -> float:
         # summed in order of the neighbours, as the simulator does
@@ -217,30 +239,32 @@ class Agent:
         return sum(logs) / len(logs) if logs else np.nan
 
     def _fill_inbox(self, answers: Mapping[int, Answer]) -> int:
-        n_block = 1 + len(self.neighbours)
-        ws = workspace(self.order + n_block, n_block, self.n_features)
-        self._workspace, inbox, b = ws, self._inbox, 0
+        self._make_room(1 + len(self.neighbours))
+        points, inbox, b = self._desk.block.points, self._desk.inbox, 0
         if self._reading is not None:
-            ws.points[0] = self._reading[0]
+            points[:, 0] = self._reading[0]
             b = 1
             for e, j in enumerate(self.neighbours):
                 inbox.answer[e] = answers[j].value if j in answers else np.nan
         for j in sorted(self._queries):
             query = self._queries[j]
-            ws.points[b] = query.x
+            points[:, b] = query.x
             inbox.value[b] = query.value
             inbox.multiplier[b] = query.multiplier
             inbox.spread[b] = query.spread
             b += 1
         return b
 
-    def _move(self, b: int) -> int:
+    def _move(self, answers: Mapping[int, Answer]) -> int:
         y = 0.0 if self._reading is None else self._reading[1]
         while True:
+            b = self._fill_inbox(answers)
+            self._evaluate(b)
             m = update_function(
-                self.rules, self.settings, self.pace, self._dictionary, self.order,
-                self.scale, self.target, self._workspace, self._inbox, b,
-                self._reading is not None, y, self.multipliers,
+                self._formulas, self.settings, self.pace, self._dictionary, self.order,
+                self.scale, self.target, self._trust, self._desk.block,
+                self._desk.workspace, self._desk.inbox, b, self._reading is not None,
+                y, self.multipliers,
             )  # fmt: skip
             if m >= 0:
                 return int(m)
@@ -257,4 +281,4 @@ class Agent:
         """A copy of the agent's function."""
         kernel = rescaled(self.rules.kernel, self.scale)
         D = self._dictionary
-        return Expansion(kernel, D.atoms[: self.order], D.weights[: self.order])
+        return Expansion(kernel, D.atoms[:, : self.order].T, D.weights[: self.order])

@@ -10,41 +10,47 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halk._jit import compiled
+from halk._jit import LANES, compiled, padded
 from halk._validation import Indices, Matrix, Vector
-from halk.compression import Dictionary
+from halk.compression import Dictionary, pad
+
+
+_STRIDE = 2 * LANES
 
 
 class Arena(NamedTuple):
     """Flat storage; agent ``i`` has ``order[i]`` atoms in a run of ``capacity[i]``."""
 
-    atoms: Matrix  # (rows, p)
+    atoms: Vector  # (rows * p,) every agent's (p, capacity)
     weights: Vector  # (rows,)
-    gram: Vector  # (cells,)
     inverse: Vector  # (cells,)
+    diagonal: Vector  # (rows,)
+    norms: Vector  # (rows,)
     row: Indices  # (V,) where an agent's run of rows begins
     cell: Indices  # (V,) where its square matrices begin
     capacity: Indices  # (V,)
     order: Indices  # (V,)
-    tail: Indices  # (2,) first free row and cell
+    tail: Indices  # (3,) first free row and cell; features
 
 
 @compiled
 def dictionary_of(arena: Arena, i: int) -> Dictionary:
     """Return views of agent ``i``'s run; writing to them writes to the arena."""
     c, r, s = arena.capacity[i], arena.row[i], arena.cell[i]
+    p = arena.tail[2]
     return Dictionary(
-        arena.atoms[r : r + c],
+        arena.atoms[p * r : p * (r + c)].reshape((p, c)),
         arena.weights[r : r + c],
-        arena.gram[s : s + c * c].reshape((c, c)),
         arena.inverse[s : s + c * c].reshape((c, c)),
+        arena.diagonal[r : r + c],
+        arena.norms[r : r + c],
     )
 
 
 @compiled
 def roomier(capacity: int, wanted: int) -> int:
     """Return the next capacity: a quarter more, so that growing stays rare."""
-    return max(wanted, capacity + max(4, capacity // 4))
+    return padded(max(wanted, capacity + capacity // 4))
 
 
 @compiled
@@ -55,7 +61,7 @@ def make_room(arena: Arena, i: int, wanted: int) -> bool:
     """
     new = roomier(arena.capacity[i], wanted)
     row, cell = arena.tail[0], arena.tail[1]
-    if row + new > len(arena.weights) or cell + new * new > len(arena.gram):
+    if row + new > len(arena.weights) or cell + new * new > len(arena.inverse):
         return False
     old = dictionary_of(arena, i)
     arena.tail[0] += new
@@ -69,11 +75,14 @@ def make_room(arena: Arena, i: int, wanted: int) -> bool:
 def copy_dictionary(source: Dictionary, target: Dictionary, m: int) -> None:
     """Copy the first ``m`` atoms, with their matrices; mutates ``target``."""
     for k in range(m):
-        target.atoms[k] = source.atoms[k]
+        for f in range(len(source.atoms)):
+            target.atoms[f, k] = source.atoms[f, k]
         target.weights[k] = source.weights[k]
+        target.diagonal[k] = source.diagonal[k]
+        target.norms[k] = source.norms[k]
         for c in range(m):
-            target.gram[k, c] = source.gram[k, c]
             target.inverse[k, c] = source.inverse[k, c]
+    pad(target, m)
 
 
 @compiled
@@ -86,20 +95,22 @@ def _copy_all(source: Arena, target: Arena) -> None:
 
 def arena(capacity: Indices, n_features: int, spare: float = 0.0) -> Arena:
     """Return an empty arena with these capacities, and a share of free tail."""
+    capacity = -(-capacity // _STRIDE) * _STRIDE
     row = np.concatenate([[0], np.cumsum(capacity)]).astype(np.int64)
     cell = np.concatenate([[0], np.cumsum(capacity**2)]).astype(np.int64)
     n_rows = int(row[-1] * (1 + spare)) + 64
     n_cells = int(cell[-1] * (1 + spare)) + 64 * 64
     return Arena(
-        atoms=np.zeros((n_rows, n_features)),
+        atoms=np.zeros(n_rows * n_features),
         weights=np.zeros(n_rows),
-        gram=np.zeros(n_cells),
         inverse=np.zeros(n_cells),
+        diagonal=np.full(n_rows, -1.0),
+        norms=np.zeros(n_rows),
         row=row[:-1].copy(),
         cell=cell[:-1].copy(),
         capacity=capacity.astype(np.int64),
         order=np.zeros(len(capacity), dtype=np.int64),
-        tail=np.array([row[-1], cell[-1]]),
+        tail=np.array([row[-1], cell[-1], n_features]),
     )
 
 
@@ -107,9 +118,9 @@ def enlarged(source: Arena, i: int, wanted: int) -> Arena:
     """Return the arena without holes, with room for agent ``i`` and a longer tail."""
     # agents that are nearly full will ask next: give them room in the same go
     full = source.order + 1 >= source.capacity
-    capacity = np.where(full, source.capacity + 4, np.maximum(source.order + 2, 4))
+    capacity = np.where(full, source.capacity + 4, source.order + 2)
     capacity[i] = roomier(int(source.capacity[i]), wanted)
-    target = arena(capacity, source.atoms.shape[1], spare=0.25)
+    target = arena(capacity, int(source.tail[2]), spare=0.25)
     target.order[:] = source.order
     _copy_all(source, target)
     return target

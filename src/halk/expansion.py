@@ -12,13 +12,6 @@ from halk.kernels import Kernel, kernel_value
 
 
 @compiled
-def kernel_vector(kernel: Any, atoms: Matrix, m: int, x: Vector, out: Vector) -> None:
-    """Fill ``out`` with ``k(d_k, x)`` for the first ``m`` atoms."""
-    for k in range(m):
-        out[k] = kernel_value(kernel, atoms[k], x)
-
-
-@compiled
 def value_at(kernel: Any, atoms: Matrix, weights: Vector, m: int, x: Vector) -> float:
     """Return ``f(x)``, the sum of ``w_k k(d_k, x)`` over the first ``m`` atoms."""
     total = 0.0

@@ -5,30 +5,18 @@ agent measures its own constraints in its own unit, that is, over its own spread
 offset 0 and spread 1, the default, these are the equations to the letter.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from halk._jit import compiled
+from halk._jit import LANES, compiled, load, spread, store
 from halk._validation import Indices, Matrix, Vector
-from halk.compression import Dictionary, Workspace, compress
-from halk.expansion import kernel_vector
-from halk.kernels import kernel_value, rescaled
-from halk.losses import loss_curvature, loss_slope
-from halk.proximity import proximity_curvature, proximity_slope, proximity_value
+from halk.compression import Block, Dictionary, Workspace, block, compress, workspace
+from halk.compression.algebra import dot
+from halk.formulas import Formulas
 
 LARGEST = 1e50
 """Values beyond this are divergence; squares and products below it stay finite."""
-
-
-class Rules(NamedTuple):
-    """The components that make a learner: formulas, chosen when it is compiled."""
-
-    kernel: Any
-    loss: Any
-    proximity: Any
-    adaptation: Any
-    compressor: Any
 
 
 class Settings(NamedTuple):
@@ -53,22 +41,43 @@ class Pace(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """Queries received, one a row of the workspace's block; row 0 is the agent's own.
+    """Queries received, one a row of the block; row 0 is the agent's own.
 
     ``answer`` has one entry a neighbour: what it predicts at the agent's own point, NaN
-    where no answer came.
+    where no answer came. The others are scratch, for as many queries or neighbours.
     """
 
     value: Vector  # (B,)       F_j(x_j)
     multiplier: Vector  # (B,)  mu_ji
     spread: Vector  # (B,)      spread of j
     answer: Vector  # (degree,) F_j(x_i)
+    first: Vector  # what is compared,
+    second: Vector  # with what,
+    h: Vector  # how far apart they are,
+    slope: Vector  # and the slope of that in the first
 
 
-def fresh_inbox(n_block: int, degree: int) -> Inbox:
-    """Return an inbox for a block of points and a number of neighbours."""
-    B = n_block
-    return Inbox(np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(degree))
+class Desk(NamedTuple):
+    """Where one agent at a time is worked on."""
+
+    block: Block
+    workspace: Workspace
+    inbox: Inbox
+
+
+def desk(n_union: int, n_block: int, degree: int, n_features: int) -> Desk:
+    """Return room for a union of atoms, a block of new points and some neighbours."""
+    B, n = n_block, max(n_block, degree)
+    inbox = Inbox(
+        np.zeros(B), np.zeros(B), np.ones(B), np.zeros(degree),
+        np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n),
+    )  # fmt: skip
+    n_union = max(n_union, n_block)
+    return Desk(
+        block(n_union, n_block, n_features),
+        workspace(n_union, n_block, n_features),
+        inbox,
+    )
 
 
 COUNT, MEAN, SQUARES, OFFSET, SPREAD, ADOPTED = range(6)
@@ -139,67 +148,76 @@ def dual_pace(target: Vector, eta: float, settings: Settings) -> float:
 
 
 @compiled
-def _fill_block(
-    kernel: Any, D: Dictionary, m: int, ws: Workspace, b: int, target: Vector
-) -> float:
-    """Fill kernel values and predictions at the new points; return the largest k."""
-    kappa = 0.0
+def evaluate(
+    formulas: Formulas, scale: float, D: Dictionary, m: int, target: Vector,
+    block: Block, ws: Workspace, b: int,
+) -> None:  # fmt: skip
+    """Fill kernel values and, in the unit of the target, predictions of a block."""
+    rows = formulas.rows
+    rows.fill(
+        rows.theta, scale, D.atoms, m, D.weights, block.points, b, block.cross,
+        block.values, ws.scratch,
+    )  # fmt: skip
     for row in range(b):
-        kernel_vector(kernel, D.atoms, m, ws.points[row], ws.cross[row])
-        total = 0.0
-        for k in range(m):
-            total += D.weights[k] * ws.cross[row, k]
-        ws.values[row] = target[OFFSET] + target[SPREAD] * total
-        kappa = max(kappa, kernel_value(kernel, ws.points[row], ws.points[row]))
-    return kappa
+        block.values[row] = target[OFFSET] + target[SPREAD] * block.values[row]
 
 
 @compiled
 def _own_pull(
-    rules: Rules, ws: Workspace, y: float, target: Vector, mu: Vector, answer: Vector
+    formulas: Formulas, block: Block, y: float, target: Vector, mu: Vector, inbox: Inbox
 ) -> float:
     """Fill S3 into row 0 of the block; return its curvature, for S9."""
-    spread = target[SPREAD]
-    pull = own_slope(rules, ws.values[0], y, target)
-    curvature = loss_curvature(rules.loss)
-    for e in range(len(mu)):
+    n, own, unit = len(mu), block.values[0], 1.0 / target[SPREAD]
+    answer = inbox.answer
+    for e in range(n):
+        inbox.first[e] = own * unit
+        inbox.second[e] = answer[e] * unit
+    formulas.compare(
+        formulas.proximity, inbox.first, inbox.second, n, inbox.h, inbox.slope
+    )
+    pull, price = own_slope(formulas, own, y, target), 0.0
+    for e in range(n):
         if answer[e] == answer[e]:
-            pull += mu[e] * proximity_slope(
-                rules.proximity, ws.values[0] / spread, answer[e] / spread
-            )
-            curvature += 2.0 * mu[e] * proximity_curvature(rules.proximity)
-    ws.coefficients[0] = pull
-    return curvature
+            pull += mu[e] * inbox.slope[e]
+            price += mu[e]
+    block.coefficients[0] = pull
+    return formulas.loss_curvature + 2.0 * price * formulas.proximity_curvature
 
 
 @compiled
 def _neighbour_pulls(
-    rules: Rules, ws: Workspace, inbox: Inbox, first: int, b: int, target: Vector
+    formulas: Formulas, block: Block, inbox: Inbox, first: int, b: int, target: Vector
 ) -> float:
     """Fill S4 into the rows of received queries; return their curvature, for S9."""
+    for row in range(first, b):
+        unit = 1.0 / inbox.spread[row]
+        inbox.first[row - first] = block.values[row] * unit
+        inbox.second[row - first] = inbox.value[row] * unit
+    formulas.compare(
+        formulas.proximity, inbox.first, inbox.second, b - first, inbox.h, inbox.slope
+    )
     curvature = 0.0
     for row in range(first, b):
-        spread = inbox.spread[row]
-        ratio = target[SPREAD] / spread
+        ratio = target[SPREAD] / inbox.spread[row]
         # d2h(a, b) = d1h(b, a): proximities are symmetric
-        slope = proximity_slope(
-            rules.proximity, ws.values[row] / spread, inbox.value[row] / spread
-        )
-        ws.coefficients[row] = inbox.multiplier[row] * slope * ratio
-        bound = inbox.multiplier[row] * proximity_curvature(rules.proximity)
+        pull = inbox.multiplier[row] * inbox.slope[row - first] * ratio
+        block.coefficients[row] = pull
+        bound = inbox.multiplier[row] * formulas.proximity_curvature
         curvature += 2.0 * bound * ratio * ratio
     return curvature
 
 
 @compiled
 def update_function(
-    rules: Rules,
+    formulas: Formulas,
     settings: Settings,
     pace: Pace,
     D: Dictionary,
     m: int,
     scale: float,
     target: Vector,
+    trust: Vector,
+    block: Block,
     ws: Workspace,
     inbox: Inbox,
     b: int,
@@ -209,58 +227,93 @@ def update_function(
 ) -> int:
     """Make one step of one agent's function, S3 to S5 and S7 to S9.
 
-    The block of ``b`` points is in ``ws.points``, the agent's own first if it has a
-    reading. Mutates ``D`` and returns the number of atoms, or minus the number that
-    ``D`` should have room for, with ``D`` untouched.
+    The block of ``b`` points is in ``block``, the agent's own first if it has a
+    reading, with kernel values and, in the unit of the target, predictions. Mutates
+    ``D`` and returns the number of atoms, or minus the number that ``D`` should have
+    room for, with ``D`` untouched.
     """
-    kernel = rescaled(rules.kernel, scale)
-    kappa = _fill_block(kernel, D, m, ws, b, target)
+    curvature = 0.0
     first = 1 if has_reading else 0
-    curvature = _neighbour_pulls(rules, ws, inbox, first, b, target)
+    if b > first:
+        curvature += _neighbour_pulls(formulas, block, inbox, first, b, target)
     if has_reading:
-        curvature += _own_pull(rules, ws, y, target, mu, inbox.answer)
+        curvature += _own_pull(formulas, block, y, target, mu, inbox)
     eta = pace.step_size
     if settings.is_normalized:
+        kappa, rows = 0.0, formulas.rows
+        rows.fill_diagonal(
+            rows.theta, scale, block.points, b, block.diagonal, ws.scratch
+        )
+        for row in range(b):
+            kappa = max(kappa, block.diagonal[row])
         eta /= 1.0 + eta * kappa * curvature
     is_pulled = has_reading
     for row in range(b):
-        ws.coefficients[row] *= -eta
-        is_pulled = is_pulled or ws.coefficients[row] != 0.0
+        block.coefficients[row] *= -eta
+        is_pulled = is_pulled or block.coefficients[row] != 0.0
     if not is_pulled:
         return m
     shrink = 1.0 - eta * settings.regularization if has_reading else 1.0
-    for k in range(m):
-        ws.start[k] = shrink * D.weights[k]
-    m = compress(kernel, rules.compressor, D, m, ws, b, pace.budget)
+    for k in range(0, m, LANES):
+        store(ws.start, k, spread(shrink) * load(D.weights, k))
+    m = compress(
+        formulas.rows, formulas.projector, scale, D, m, block, ws, b, pace.budget,
+        trust,
+    )  # fmt: skip
     if m > 0:
-        scale_into_ball(D, m, settings.norm_bound)
+        scale_into_ball(formulas, scale, D, m, ws, settings.norm_bound)
     return m
 
 
 @compiled
-def own_slope(rules: Rules, own: float, y: float, target: Vector) -> float:
+def own_slope(formulas: Formulas, own: float, y: float, target: Vector) -> float:
     """Return the slope of the loss at a reading, both in the agent's own unit."""
-    offset, spread = target[OFFSET], target[SPREAD]
-    return loss_slope(rules.loss, (own - offset) / spread, (y - offset) / spread)
+    offset, unit = target[OFFSET], 1.0 / target[SPREAD]
+    a, b = (own - offset) * unit, (y - offset) * unit
+    return float(formulas.slope(formulas.loss, a, b))
 
 
 @compiled
-def scale_into_ball(D: Dictionary, m: int, norm_bound: float) -> None:
+def scale_into_ball(
+    formulas: Formulas, scale: float, D: Dictionary, m: int, ws: Workspace,
+    norm_bound: float,
+) -> None:  # fmt: skip
     """Scale the weights so that the norm is at most ``norm_bound`` (S8)."""
     if norm_bound > LARGEST:
         return
-    square = 0.0
-    for k in range(m):
-        for c in range(m):
-            square += D.weights[k] * D.gram[k, c] * D.weights[c]
+    rows = formulas.rows
+    rows.fill(
+        rows.theta, scale, D.atoms, m, D.weights, D.atoms, m, ws.gram, ws.residual,
+        ws.scratch,
+    )  # fmt: skip
+    square = dot(ws.residual, D.weights, m)
     if square > norm_bound * norm_bound:
         for k in range(m):
             D.weights[k] *= norm_bound / square**0.5
 
 
 @compiled
+def adapted(
+    formulas: Formulas, D: Dictionary, m: int, block: Block, ws: Workspace,
+    state: Vector, scale: Vector, slope: float, around: float, trust: Vector,
+    norm_bound: float,
+) -> int:  # fmt: skip
+    """Let the bandwidth follow a reading, in ``block.points[:, 0]``; return atoms left.
+
+    Mutates all but the formulas; ``scale`` (1,) is the agent's.
+    """
+    adapter = formulas.adapter
+    m = adapter.adapt(
+        adapter.theta, formulas.rows.theta, D, m, block, ws, state, scale, slope,
+        around, trust,
+    )  # fmt: skip
+    scale_into_ball(formulas, scale[0], D, m, ws, norm_bound)
+    return m
+
+
+@compiled
 def update_multipliers(
-    rules: Rules,
+    formulas: Formulas,
     settings: Settings,
     eta: float,
     own: float,
@@ -270,20 +323,26 @@ def update_multipliers(
     mu: Vector,
     violation: Vector,
     asked: Indices,
+    inbox: Inbox,
 ) -> float:
     """Move the multipliers of an agent's own edges, S6; return the sum of ``h``.
 
     Mutates ``mu``, and the running sums of ``h - gamma`` and of their number. An edge
     without an answer (NaN) is left alone.
     """
-    total = 0.0
-    for e in range(len(mu)):
+    n, unit, total = len(mu), 1.0 / spread, 0.0
+    for e in range(n):
+        inbox.first[e] = own * unit
+        inbox.second[e] = answer[e] * unit
+    formulas.compare(
+        formulas.proximity, inbox.first, inbox.second, n, inbox.h, inbox.slope
+    )
+    shrink = 1.0 - settings.dual_regularization * eta * eta
+    for e in range(n):
         if answer[e] == answer[e]:
-            h = proximity_value(rules.proximity, own / spread, answer[e] / spread)
-            kept = mu[e] * (1.0 - settings.dual_regularization * eta * eta)
-            move = eta * (h - tolerance[e] + settings.tightening)
-            mu[e] = max(kept + move, 0.0)
-            violation[e] += h - tolerance[e]
+            excess = inbox.h[e] - tolerance[e]
+            mu[e] = max(mu[e] * shrink + eta * (excess + settings.tightening), 0.0)
+            violation[e] += excess
             asked[e] += 1
-            total += h
+            total += inbox.h[e]
     return total

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halk._version import __version__
 
 FORMAT = "halk-checkpoint"
-VERSION = 1
+VERSION = 2
 
 Members = dict[str, NDArray[Any]]
 

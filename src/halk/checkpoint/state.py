@@ -15,7 +15,10 @@ from halk.kernels import Kernel, rescaled
 from halk.step import SPREAD
 
 _PREFIX = "state."
-_DICTIONARY = ("atoms", "weights", "gram", "inverse")
+_DICTIONARY = ("atoms", "weights", "norms", "inverse")
+_INVERSE = 1e-3
+"""How far a product with the inverse may be from one; the engine holds it to 1e-5."""
+
 _NOT_NEGATIVE = ("order", "asked", "readings", "multipliers", "sent")
 
 
@@ -38,9 +41,9 @@ def _packed_arena(source: Arena) -> Members:
     parts: dict[str, list[Any]] = {name: [] for name in _DICTIONARY}
     for i, m in enumerate(source.order.tolist()):
         D = dictionary_of(source, i)
-        parts["atoms"].append(D.atoms[:m])
+        parts["atoms"].append(D.atoms[:, :m].T)
         parts["weights"].append(D.weights[:m])
-        parts["gram"].append(D.gram[:m, :m].ravel())
+        parts["norms"].append(D.norms[:m])
         parts["inverse"].append(D.inverse[:m, :m].ravel())
     members = {name: np.concatenate(part) for name, part in parts.items()}
     return {"order": source.order} | members
@@ -76,16 +79,17 @@ def unpacked(members: Members, fresh: Any) -> Any:
 
 def _unpacked_arena(found: Members) -> Arena:
     order: Indices = found["order"]
-    target = arena(np.maximum(order + 2, 4), found["atoms"].shape[1], spare=0.25)
+    target = arena(order + 2, found["atoms"].shape[1], spare=0.25)
     target.order[:] = order
     row, cell = 0, 0
     for i, m in enumerate(order.tolist()):
         D = dictionary_of(target, i)
         rows, cells = slice(row, row + m), slice(cell, cell + m * m)
-        D.atoms[:m] = found["atoms"][rows]
+        D.atoms[:, :m] = found["atoms"][rows].T
         D.weights[:m] = found["weights"][rows]
-        D.gram[:m, :m] = found["gram"][cells].reshape(m, m)
+        D.norms[:m] = found["norms"][rows]
         D.inverse[:m, :m] = found["inverse"][cells].reshape(m, m)
+        D.diagonal[:m] = D.inverse.diagonal()[:m]
         row, cell = rows.stop, cells.stop
     return target
 
@@ -94,8 +98,10 @@ def check_kernel(state: Any, kernel: Kernel) -> None:
     """Refuse a kernel that has other values at the atoms than the one that learned."""
     for i in np.nonzero(state.arena.order)[0][:1]:
         m, D = state.arena.order[i], dictionary_of(state.arena, i)
-        values = rescaled(kernel, float(state.scale[i]))(D.atoms[:m])
-        if not np.allclose(values, D.gram[:m, :m], rtol=1e-6, atol=1e-9):
+        gram = rescaled(kernel, float(state.scale[i]))(D.atoms[:, :m].T)
+        off = np.abs(gram @ D.inverse[:m, :m] - np.eye(m)).max()
+        same = np.allclose(np.sqrt(np.abs(gram.diagonal())), D.norms[:m])
+        if not (same and off <= _INVERSE):
             refuse(
                 f"was learned with another function than that of {kernel!r}: their "
                 f"values at the atoms of agent {i} differ",
@@ -107,9 +113,9 @@ def _check_arena(found: Members, fresh: Arena) -> None:
     order = found["order"]
     _check_shape("order", order, fresh.order.shape, "i")
     n_atoms, n_cells = int(order.sum()), int((order**2).sum())
-    _check_shape("atoms", found["atoms"], (n_atoms, fresh.atoms.shape[1]), "f")
+    _check_shape("atoms", found["atoms"], (n_atoms, int(fresh.tail[2])), "f")
     _check_shape("weights", found["weights"], (n_atoms,), "f")
-    _check_shape("gram", found["gram"], (n_cells,), "f")
+    _check_shape("norms", found["norms"], (n_atoms,), "f")
     _check_shape("inverse", found["inverse"], (n_cells,), "f")
 
 

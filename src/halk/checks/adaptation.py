@@ -5,17 +5,15 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Vector
-from halk.bandwidth import N_STATE, Adaptation, adapt
+from halk.adaptation import N_STATE
+from halk.bandwidth import Adaptation
 from halk.checks.law import check_value, law
-from halk.compression import (
-    Dictionary,
-    Workspace,
-    compress,
-    compressor,
-    dictionary,
-    workspace,
-)
+from halk.compression import Dictionary, compress, dictionary
+from halk.formulas import Formulas, Rules, formulas_of
 from halk.kernels import Gaussian, Kernel, rescaled
+from halk.losses import Squared
+from halk.proximity import Squared as Distance
+from halk.step import Desk, adapted, desk
 
 _N_ATOMS = 12
 
@@ -47,17 +45,21 @@ def check_adaptation(
     if not isinstance(rule, Adaptation):
         raise TypeError(f"rule must be an Adaptation, got {rule!r}")
     rng, kernel = np.random.default_rng(seed), kernel or Gaussian(0.2)
-    m, D, ws = _smooth(kernel)
-    state, scale = np.zeros(N_STATE), 1.0
+    formulas = formulas_of(Rules(kernel, Squared(), Distance(), rule))
+    m, D, place = _smooth(formulas)
+    state, scale, trust = np.zeros(N_STATE), np.ones(1), np.array([np.inf, 0.0])
     for t in range(n_steps):
-        x = rng.uniform(size=1) if t % 5 else np.array([0.5])
-        before = _Seen(rescaled(kernel, scale), D, m)
+        place.block.points[0, 0] = rng.uniform() if t % 5 else 0.5
+        now = float(scale[0])
+        before = _Seen(rescaled(kernel, now), D, m)
         around = np.nan if t % 3 else 0.1
-        arguments = (ws, state, scale, x, float(rng.normal()), around)
-        new, m = adapt(rule, kernel, D, m, *arguments)
+        m = adapted(
+            formulas, D, m, place.block, place.workspace, state, scale,
+            float(rng.normal()), around, trust, np.inf,
+        )  # fmt: skip
+        new = float(scale[0])
         law(0 < new < np.inf, "finite scale", rule, f"step {t}: {new}")
-        _check_change(rule, before, _Seen(rescaled(kernel, new), D, m), t, new == scale)
-        scale = float(new)
+        _check_change(rule, before, _Seen(rescaled(kernel, new), D, m), t, new == now)
     check_value(rule)
 
 
@@ -66,7 +68,7 @@ class _Seen:
 
     def __init__(self, kernel: Any, D: Dictionary, m: int) -> None:
         self.kernel = kernel
-        self.atoms, self.weights = D.atoms[:m].copy(), D.weights[:m].copy()
+        self.atoms, self.weights = D.atoms[:, :m].T.copy(), D.weights[:m].copy()
 
     def at(self, X: Any) -> Vector:
         return np.asarray(self.kernel(X, self.atoms) @ self.weights)
@@ -88,10 +90,16 @@ def _check_change(
     law(moved <= 0.25 * size, "the function stays at its atoms", rule, what)
 
 
-def _smooth(kernel: Kernel) -> tuple[int, Dictionary, Workspace]:
+def _smooth(formulas: Formulas) -> tuple[int, Dictionary, Desk]:
     """Return a dictionary that holds a smooth function."""
     n = _N_ATOMS
-    D, ws = dictionary(n, 1), workspace(2 * n, n, 1)
-    ws.points[:, 0] = np.linspace(0.0, 1.0, n)
-    ws.coefficients[:] = np.sin(6.0 * ws.points[:, 0])
-    return int(compress(kernel, compressor(), D, 0, ws, n, 1e-6)), D, ws
+    D, place = dictionary(n, 1), desk(2 * n, n, 1, 1)
+    x = np.linspace(0.0, 1.0, n)
+    place.block.points[0, :n] = x
+    place.block.coefficients[:n] = np.sin(6.0 * x)
+    trust = np.array([np.inf, 0.0])
+    m = compress(
+        formulas.rows, formulas.projector, 1.0, D, 0, place.block, place.workspace, n,
+        1e-6, trust,
+    )  # fmt: skip
+    return int(m), D, place

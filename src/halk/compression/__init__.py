@@ -1,25 +1,44 @@
 """Compression: destructive orthogonal matching pursuit within an error budget (S7).
 
 ``block`` decides in O(m) whether a step needs to touch a matrix at all, ``greedy`` does
-the removal when it must, ``workspace`` holds the arrays of both.
+the removal when it must, ``trust`` says when a decision needs to be verified,
+``algebra`` has the products in lanes, ``workspace`` the arrays of all.
 """
 
-from halk.compression.block import ROUNDING, merge_duplicates, weights_only
-from halk.compression.compress import compress, compressed, compressor
-from halk.compression.greedy import commit, project
-from halk.compression.workspace import Dictionary, Workspace, dictionary, workspace
+from halk.compression.block import merge_duplicates, weights_only
+from halk.compression.compress import compress, compressed, projector
+from halk.compression.greedy import commit, pad, project, rebuild
+from halk.compression.trust import AGE, DRIFT, ROUNDING
+from halk.compression.workspace import (
+    COUNTED,
+    TERMS,
+    Block,
+    Dictionary,
+    Workspace,
+    block,
+    dictionary,
+    workspace,
+)
 
 __all__ = [
+    "AGE",
+    "COUNTED",
+    "DRIFT",
     "ROUNDING",
+    "TERMS",
+    "Block",
     "Dictionary",
     "Workspace",
+    "block",
     "commit",
     "compress",
     "compressed",
-    "compressor",
     "dictionary",
     "merge_duplicates",
+    "pad",
     "project",
+    "projector",
+    "rebuild",
     "weights_only",
     "workspace",
 ]

@@ -6,126 +6,167 @@ Schur complement ``S`` of the block gives the removal costs of new and of old at
 *after* adding, without adding.
 """
 
-from halk._jit import compiled
+from halk._jit import (
+    LANES,
+    any_at_most,
+    any_below,
+    compiled,
+    fma,
+    load,
+    magnitude,
+    spread,
+    store,
+    total,
+)
 from halk._validation import Matrix, Vector
-from halk.compression.workspace import Dictionary, Workspace
+from halk.compression.algebra import add_scaled, dot, product, products, size
+from halk.compression.trust import DRIFT, is_rounding, is_trusted
+from halk.compression.workspace import Block, Dictionary, Workspace
 
-ROUNDING = 1e-14
-"""Relative error of a squared distance computed with fitting weights of size one.
-
-What a new atom adds to the span, ``s = k(x, x) - k_D(x)' u``, is a difference of terms
-as large as ``(1 + |u|_1)^2``, so below this share of that size it is rounding.
-"""
-
-
-@compiled
-def is_rounding(s: float, kxx: float, size: float) -> bool:
-    """Return whether ``s``, left by weights of 1-norm ``size``, is rounding."""
-    return not s > ROUNDING * (1.0 + size) ** 2 * kxx
+UNDECIDED, UNVERIFIED, DECIDED = 0, 1, 2
+"""Greedy removal must look; or weights alone move, if the distance is verified; or it
+is."""
 
 
 @compiled
-def is_trusted(square: float, budget: float, size: float, moved: float) -> bool:
-    """Return whether a squared distance is within budget, and not made of rounding.
-
-    ``size`` is that of the weights that were compressed, ``moved`` of the change.
-    """
-    slack = ROUNDING * size * size
-    limit = budget * budget
-    blur = 0.1 * ROUNDING * moved * moved
-    return square <= limit * (1.0 + 1e-9) + slack and blur <= 0.01 * limit + slack
-
-
-@compiled
-def merge_duplicates(D: Dictionary, m: int, ws: Workspace, b: int) -> int:
+def merge_duplicates(D: Dictionary, m: int, block: Block, ws: Workspace, b: int) -> int:
     """Add the coefficients of repeated points to the atoms they repeat; return ``b``.
 
     Points that equal an atom, or an earlier point, bit for bit change no span; those
     with coefficient zero change nothing. ``ws.start`` holds the weights on old atoms.
     """
     n_left = 0
+    coefficients = block.coefficients
     for row in range(b):
-        if ws.coefficients[row] == 0.0:
+        if coefficients[row] == 0.0:
             continue
-        twin = _position(D.atoms, m, ws.points[row])
+        twin = _twin(D.atoms, m, block.points, row)
         if twin >= 0:
-            ws.start[twin] += ws.coefficients[row]
+            ws.start[twin] += coefficients[row]
             continue
-        twin = _position(ws.points, n_left, ws.points[row])
+        twin = _twin(block.points, n_left, block.points, row)
         if twin >= 0:
-            ws.coefficients[twin] += ws.coefficients[row]
+            coefficients[twin] += coefficients[row]
             continue
         if n_left != row:
-            ws.points[n_left] = ws.points[row]
-            ws.cross[n_left, :m] = ws.cross[row, :m]
-            ws.coefficients[n_left] = ws.coefficients[row]
+            _copy_row(block, m, row, n_left)
         n_left += 1
     return n_left
 
 
 @compiled
-def _position(points: Matrix, n: int, x: Vector) -> int:
-    for k in range(n):
-        same = True
-        for c in range(len(x)):
-            if points[k, c] != x[c]:
-                same = False
-                break
-        if same:
-            return k
+def _twin(atoms: Matrix, m: int, points: Matrix, row: int) -> int:
+    """Return the first of ``m`` atoms that equals a point, or -1."""
+    first, x = atoms[0], spread(points[0, row])
+    for k in range(0, m, LANES):
+        close = load(first, k) - x
+        if any_at_most(close * close, spread(0.0)):
+            for a in range(k, min(k + LANES, m)):
+                same = True
+                for f in range(len(atoms)):
+                    same = same and atoms[f, a] == points[f, row]
+                if same:
+                    return a
     return -1
 
 
 @compiled
-def weights_only(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> bool:
+def _copy_row(block: Block, m: int, source: int, target: int) -> None:
+    for f in range(len(block.points)):
+        block.points[f, target] = block.points[f, source]
+    old, new = block.cross[source], block.cross[target]
+    for k in range(0, m, LANES):
+        store(new, k, load(old, k))
+    block.coefficients[target] = block.coefficients[source]
+
+
+@compiled
+def weights_only(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
+    trust: Vector,
+) -> int:  # fmt: skip
     """Try to remove all new atoms and no old one; leave the result in ``ws.weights``.
 
-    Returns False where greedy removal would touch an old atom or keep a new one, or
-    where the distance, verified with ``K``, is over budget; then nothing is decided.
+    Returns ``UNDECIDED`` where greedy removal would touch an old atom or keep a new
+    one, ``UNVERIFIED`` where the inverse is not yet known to be good enough.
     """
-    for k in range(m):
-        ws.weights[k] = ws.start[k]
-        ws.precision[k] = D.inverse[k, k]
-    _schur_complement(D, m, ws, b)
-    n_new = _drop_dependent(m, ws, b)
+    limit = budget * budget
+    if b == 1:
+        spent = _spend_on_one(D, m, block, ws, limit)
+    else:
+        spent = _spend_on_many(D, m, block, ws, b, limit)
+    if not 0.0 <= spent < limit:
+        return UNDECIDED
+    left = spread(limit - spent)
+    for k in range(0, m, LANES):
+        w = load(ws.weights, k)
+        if any_at_most(w * w, left * load(D.diagonal, k)):
+            return UNDECIDED
+    return DECIDED if _is_sure(D, m, block, ws, b, budget, trust[DRIFT]) else UNVERIFIED
+
+
+@compiled
+def _spend_on_one(
+    D: Dictionary, m: int, block: Block, ws: Workspace, limit: float
+) -> float:
+    """Remove a single new atom; return its cost, -1 where an old one costs less."""
+    u, kxx, c = ws.solved[0], block.gram[0, 0], block.coefficients[0]
+    ws.sequence[0] = 0
+    product(D.inverse, m, block.cross[0], u)
+    s = kxx - dot(block.cross[0], u, m)
+    is_new = not is_rounding(s, kxx, size(u, m))
+    cost = c * c * s if is_new else 0.0
+    if not cost <= limit:
+        return -1.0
+    square, share, left = spread(c * c), spread(c), spread(s)
+    for k in range(0, m, LANES):
+        w, v = load(ws.start, k), load(u, k)
+        # c^2 s > w^2 / (Q_kk + u^2 / s), without dividing
+        price = square * fma(left, load(D.diagonal, k), v * v)
+        if is_new and any_below(w * w, price):
+            return -1.0
+        store(ws.weights, k, fma(share, v, w))
+    return cost
+
+
+@compiled
+def _spend_on_many(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, limit: float
+) -> float:
+    """Remove all new atoms, cheapest first; return the cost, -1 as for one."""
+    for k in range(0, m, LANES):
+        store(ws.weights, k, load(ws.start, k))
+        store(ws.precision, k, load(D.diagonal, k))
+    _schur_complement(D, m, block, ws, b)
+    n_new = _drop_dependent(m, block, ws, b)
     _invert_onto_old(m, ws, b, n_new)
     spent = 0.0
     for _ in range(n_new):
-        old_cost = _cheapest_old(m, ws)
         new = _cheapest_new(ws, n_new)
         cost = ws.rest[new] ** 2 / ws.schur[new, new]
-        if cost > old_cost or not spent + cost <= budget * budget:
-            return False
         spent += cost
+        if not spent <= limit or _is_old_cheaper(m, ws, cost):
+            return -1.0
         _remove_new(m, ws, n_new, new)
-    for k in range(m):
-        ws.precision[k] = D.inverse[k, k]  # what is left of it by now, less rounding
-    if spent + _cheapest_old(m, ws) <= budget * budget:
-        return False
-    return _is_within(D, m, ws, b, budget)
+    return spent
 
 
 @compiled
-def _schur_complement(D: Dictionary, m: int, ws: Workspace, b: int) -> None:
-    """Fill ``U = cross Q`` and ``S = block_gram - cross U'``."""
+def _schur_complement(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int
+) -> None:
+    """Fill ``U = cross Q`` and ``S = block.gram - cross U'``."""
+    products(D.inverse, m, block.cross, b, ws.solved)
     for row in range(b):
-        for k in range(m):
-            total = 0.0
-            for c in range(m):
-                total += D.inverse[k, c] * ws.cross[row, c]
-            ws.solved[row, k] = total
-    for row in range(b):
-        ws.rest[row] = ws.coefficients[row]
+        ws.rest[row] = block.coefficients[row]
         for other in range(row + 1):
-            total = ws.block_gram[row, other]
-            for k in range(m):
-                total -= ws.cross[row, k] * ws.solved[other, k]
-            ws.schur[row, other] = total
-            ws.schur[other, row] = total
+            overlap = dot(block.cross[row], ws.solved[other], m)
+            ws.schur[row, other] = block.gram[row, other] - overlap
+            ws.schur[other, row] = ws.schur[row, other]
 
 
 @compiled
-def _drop_dependent(m: int, ws: Workspace, b: int) -> int:
+def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
     """Invert ``S`` in place by pivoting; absorb the points that depend on the others.
 
     The point that adds most to the span goes first, which keeps fitting weights small.
@@ -135,16 +176,13 @@ def _drop_dependent(m: int, ws: Workspace, b: int) -> int:
     S = ws.schur
     for row in range(b):
         ws.picked[row] = 0
-        size = 0.0
-        for k in range(m):
-            size += abs(ws.solved[row, k])
-        ws.values[row] = size
+        block.values[row] = size(ws.solved[row], m)
     n_new = 0
     while n_new < b:
         pivot = -1
         for row in range(b):
             if ws.picked[row] == 0:
-                if is_rounding(S[row, row], ws.block_gram[row, row], ws.values[row]):
+                if is_rounding(S[row, row], block.gram[row, row], block.values[row]):
                     continue
                 if pivot < 0 or S[row, row] > S[pivot, pivot]:
                     pivot = row
@@ -167,16 +205,16 @@ def _drop_dependent(m: int, ws: Workspace, b: int) -> int:
 @compiled
 def sweep(S: Matrix, b: int, pivot: int) -> None:
     """Gauss-Jordan step: after sweeping a set, its block of ``S`` is its inverse."""
-    scale = 1.0 / S[pivot, pivot]
-    for c in range(b):
-        S[pivot, c] *= scale
-    S[pivot, pivot] = scale
+    top = S[pivot]
+    scale = 1.0 / top[pivot]
+    for c in range(0, b, LANES):
+        store(top, c, spread(scale) * load(top, c))
+    top[pivot] = scale
     for row in range(b):
         if row != pivot:
             factor = S[row, pivot]
             S[row, pivot] = 0.0
-            for c in range(b):
-                S[row, c] -= factor * S[pivot, c]
+            add_scaled(S[row], -factor, top, b)
 
 
 @compiled
@@ -185,19 +223,36 @@ def _absorb(m: int, ws: Workspace, b: int) -> None:
     for row in range(b):
         if ws.picked[row] == 0:
             coefficient = ws.rest[row]
-            for k in range(m):
-                ws.weights[k] += coefficient * ws.solved[row, k]
+            add_scaled(ws.weights, coefficient, ws.solved[row], m)
             for other in range(b):
                 if ws.picked[other] == 1:
                     share = coefficient * ws.schur[other, row]
                     ws.rest[other] += share
-                    for k in range(m):
-                        ws.weights[k] -= share * ws.solved[other, k]
+                    add_scaled(ws.weights, -share, ws.solved[other], m)
 
 
 @compiled
 def _invert_onto_old(m: int, ws: Workspace, b: int, n_new: int) -> None:
     """Fill ``R = T U`` and add ``diag(U' T U)`` to the precision of the old atoms."""
+    T, U, R = ws.schur, ws.solved, ws.pulled
+    if n_new < b:
+        _close_gaps(m, ws, b, n_new)
+    for a in range(n_new):
+        ws.picked[a] = 1
+    for k in range(0, m, LANES):
+        added = load(ws.precision, k)
+        for a in range(n_new):
+            lanes = spread(0.0)
+            for c in range(n_new):
+                lanes = fma(spread(T[a, c]), load(U[c], k), lanes)
+            store(R[a], k, lanes)
+            added = fma(lanes, load(U[a], k), added)
+        store(ws.precision, k, added)
+
+
+@compiled
+def _close_gaps(m: int, ws: Workspace, b: int, n_new: int) -> None:
+    """Move the rows of independent points together."""
     position = 0
     for row in range(b):
         if ws.picked[row] == 1:
@@ -208,26 +263,19 @@ def _invert_onto_old(m: int, ws: Workspace, b: int, n_new: int) -> None:
         ws.rest[a] = ws.rest[row]
         for c in range(n_new):
             ws.schur[a, c] = ws.schur[row, ws.kept[c]]
-        for k in range(m):
-            ws.solved[a, k] = ws.solved[row, k]
-    for a in range(n_new):
-        for k in range(m):
-            total = 0.0
-            for c in range(n_new):
-                total += ws.schur[a, c] * ws.solved[c, k]
-            ws.pulled[a, k] = total
-            ws.precision[k] += total * ws.solved[a, k]
-        ws.picked[a] = 1
+        for k in range(0, m, LANES):
+            store(ws.solved[a], k, load(ws.solved[row], k))
 
 
 @compiled
-def _cheapest_old(m: int, ws: Workspace) -> float:
-    """Return the cost ``w_k^2 / Q_kk`` of the old atom that is removed most cheaply."""
-    best = 1e308
-    for k in range(m):
-        if ws.precision[k] > 0.0:
-            best = min(best, ws.weights[k] ** 2 / ws.precision[k])
-    return best
+def _is_old_cheaper(m: int, ws: Workspace, cost: float) -> bool:
+    """Return whether an old atom is removed for less: ``w_k^2 / Q_kk < cost``."""
+    price = spread(cost)
+    for k in range(0, m, LANES):
+        w = load(ws.weights, k)
+        if any_below(w * w, price * load(ws.precision, k)):
+            return True
+    return False
 
 
 @compiled
@@ -245,38 +293,65 @@ def _cheapest_new(ws: Workspace, n_new: int) -> int:
 def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
     """Remove new atom ``gone`` and refit everything else."""
     ws.picked[gone] = 0
-    T = ws.schur
-    share = ws.rest[gone] / T[gone, gone]
-    for k in range(m):
-        ws.weights[k] += ws.pulled[gone, k] * share
-        ws.precision[k] -= ws.pulled[gone, k] ** 2 / T[gone, gone]
+    T, removed = ws.schur, ws.pulled[gone]
+    pivot = T[gone, gone]
+    add_scaled(ws.weights, ws.rest[gone] / pivot, removed, m)
+    share = spread(-1.0 / pivot)
+    for k in range(0, m, LANES):
+        r = load(removed, k)
+        store(ws.precision, k, fma(share * r, r, load(ws.precision, k)))
     for a in range(n_new):
         if ws.picked[a] == 1:
-            ratio = T[a, gone] / T[gone, gone]
+            ratio = T[a, gone] / pivot
             ws.rest[a] -= ratio * ws.rest[gone]
-            for k in range(m):
-                ws.pulled[a, k] -= ratio * ws.pulled[gone, k]
-            for c in range(n_new):
-                if ws.picked[c] == 1:
-                    T[a, c] -= ratio * T[gone, c]
+            add_scaled(ws.pulled[a], -ratio, removed, m)
+            add_scaled(T[a], -ratio, T[gone], n_new)
 
 
 @compiled
-def _is_within(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> bool:
-    """Verify the distance with ``K``: a drifted ``Q`` may not spend over budget."""
-    square, size, moved = 0.0, 0.0, 0.0
+def _is_sure(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
+    drift: float,
+) -> bool:  # fmt: skip
+    """Return whether the distance is within budget whatever ``Q`` has drifted to.
+
+    With ``v = cross' c`` and the change ``a = Q v``, the squared distance is
+    ``c' gram c - v'a`` plus at most ``drift |v|_1 |a|_1``.
+    """
+    square, length = 0.0, 0.0
     for row in range(b):
-        size += abs(ws.coefficients[row]) * ws.block_gram[row, row] ** 0.5
-        for other in range(b):
-            both = ws.coefficients[row] * ws.coefficients[other]
-            square += both * ws.block_gram[row, other]
-    for k in range(m):
-        move = ws.weights[k] - ws.start[k]
-        moved += abs(move) * D.gram[k, k] ** 0.5
-        pull = 0.0
-        for c in range(m):
-            pull += D.gram[k, c] * (ws.weights[c] - ws.start[c])
+        c = block.coefficients[row]
+        length += abs(c) * block.gram[row, row] ** 0.5
+        square += c * dot(block.gram[row], block.coefficients, b)
+    pull, move, moved, inner = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+    for k in range(0, m, LANES):
+        v = spread(0.0)
         for row in range(b):
-            pull -= 2.0 * ws.coefficients[row] * ws.cross[row, k]
-        square += move * pull
-    return is_trusted(square, budget, size, moved)
+            v = fma(spread(block.coefficients[row]), load(block.cross[row], k), v)
+        a = load(ws.weights, k) - load(ws.start, k)
+        pull, move = pull + magnitude(v), move + magnitude(a)
+        moved = fma(magnitude(a), load(D.norms, k), moved)
+        inner = fma(v, a, inner)
+    square += drift * total(pull) * total(move) - total(inner)
+    return is_trusted(square, budget, length, total(moved))
+
+
+@compiled
+def is_within(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
+) -> bool:
+    """Verify the distance with ``K`` in ``ws.gram``: it may not be over budget."""
+    square, length, moved = 0.0, 0.0, 0.0
+    for row in range(b):
+        c = block.coefficients[row]
+        length += abs(c) * block.gram[row, row] ** 0.5
+        square += c * dot(block.gram[row], block.coefficients, b)
+    for k in range(m):
+        ws.residual[k] = ws.weights[k] - ws.start[k]
+        moved += abs(ws.residual[k]) * D.norms[k]
+    for k in range(m):
+        pull = dot(ws.gram[k], ws.residual, m)
+        for row in range(b):
+            pull -= 2.0 * block.coefficients[row] * block.cross[row, k]
+        square += ws.residual[k] * pull
+    return is_trusted(square, budget, length, moved)

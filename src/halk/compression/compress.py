@@ -5,62 +5,107 @@ from typing import Any
 
 import numpy as np
 
-from halk._jit import compiled, pointer
-from halk._validation import nonnegative
-from halk.compression.block import merge_duplicates, weights_only
+from halk._jit import LANES, compiled, load, pointer, store
+from halk._validation import Vector, nonnegative
+from halk.compression.block import (
+    DECIDED,
+    UNVERIFIED,
+    is_within,
+    merge_duplicates,
+    weights_only,
+)
 from halk.compression.greedy import commit, project
-from halk.compression.workspace import Dictionary, Workspace, dictionary, workspace
+from halk.compression.trust import AGE, DRIFT, PATIENCE, measured_drift
+from halk.compression.workspace import (
+    MOVED,
+    PROJECTED,
+    VERIFIED,
+    Block,
+    Dictionary,
+    Workspace,
+    block,
+    dictionary,
+    workspace,
+)
 from halk.expansion import Expansion
-from halk.kernels import kernel_value
+from halk.rows import Rows, rows_of
+
 
 
 @lru_cache(maxsize=1)
-def compressor() -> Any:
-    """Return the compiled kernel-free part of compression, for ``compress``.
+def projector() -> Any:
+    """Return the rare part of compression as a pointer, compiled when first asked for.
 
-    It takes the arguments of :func:`compress` from ``D`` on, with the Gram matrix of
-    the block filled in. Compiled when first asked for, not when imported.
+    It takes the arguments of :func:`compress` from ``D`` to ``trust``, with the Gram
+    matrix of the old atoms filled in.
     """
-    return pointer(0, dictionary(1, 1), 0, workspace(1, 1, 1), 0, 0.0)(_compress)
+    D, B, ws = dictionary(1, 1), block(1, 1, 1), workspace(1, 1, 1)
+    return pointer(0, D, 0, B, ws, 0, 0.0, np.zeros(2), False)(_settled)
 
 
-def _compress(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> int:
-    if weights_only(D, m, ws, b, budget):
-        for k in range(m):
-            D.weights[k] = ws.weights[k]
+def _settled(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
+    trust: Vector, is_decided: bool,
+) -> int:  # fmt: skip
+    """Verify what was decided, or else remove atoms one by one."""
+    if is_decided and is_within(D, m, block, ws, b, budget):
+        trust[AGE] += 1.0
+        ws.counts[VERIFIED] += 1
+        if trust[AGE] * PATIENCE >= m:
+            trust[DRIFT] = measured_drift(D.inverse, m, ws.gram, ws.inverse)
+        for k in range(0, m, LANES):
+            store(D.weights, k, load(ws.weights, k))
         return m
-    n_kept = project(D, m, ws, b, budget)
+    ws.counts[PROJECTED] += 1
+    n_kept = project(D, m, block, ws, b, budget)
     if n_kept > len(D.weights):
         return -n_kept
-    commit(D, m, ws, n_kept)
+    commit(D, m, block, ws, n_kept)
+    trust[DRIFT], trust[AGE] = np.inf, 0.0
     return n_kept
 
 
 @compiled
 def compress(
-    kernel: Any,
-    compressor: Any,
+    rows: Rows,
+    projector: Any,
+    scale: float,
     D: Dictionary,
     m: int,
+    block: Block,
     ws: Workspace,
     b: int,
     budget: float,
+    trust: Vector,
 ) -> int:
     """Compress the function of ``m`` atoms and ``b`` new points within ``budget``.
 
     The weights of the unprojected function are in ``ws.start`` (old atoms) and
-    ``ws.coefficients`` (new points), kernel values in ``ws.cross``.
+    ``block.coefficients`` (new points), kernel values in ``block.cross``.
 
     Returns the number of atoms left, with ``D`` updated; or, where ``D`` has too little
     room, minus that number, with ``D`` untouched.
     """
-    b = merge_duplicates(D, m, ws, b)
-    for row in range(b):
-        for other in range(row + 1):
-            value = kernel_value(kernel, ws.points[row], ws.points[other])
-            ws.block_gram[row, other] = value
-            ws.block_gram[other, row] = value
-    return compressor(D, m, ws, b, budget)  # type: ignore[no-any-return]
+    b = merge_duplicates(D, m, block, ws, b)
+    rows.fill(
+        rows.theta, scale, block.points, b, ws.rest, block.points, b, block.gram,
+        block.values, ws.scratch,
+    )  # fmt: skip
+    outcome = weights_only(D, m, block, ws, b, budget, trust) if b > 0 else DECIDED
+    if b == 0:
+        for k in range(0, m, LANES):
+            store(ws.weights, k, load(ws.start, k))
+    if outcome == DECIDED:
+        ws.counts[MOVED] += 1
+        for k in range(0, m, LANES):
+            store(D.weights, k, load(ws.weights, k))
+        return m
+    rows.fill(
+        rows.theta, scale, D.atoms, m, D.norms, D.atoms, m, ws.gram, ws.residual,
+        ws.scratch,
+    )  # fmt: skip
+    decided = outcome == UNVERIFIED
+    return projector(D, m, block, ws, b, budget, trust, decided)  # type: ignore[no-any-return]
 
 
 def compressed(expansion: Expansion, budget: float) -> Expansion:
@@ -93,8 +138,12 @@ def compressed(expansion: Expansion, budget: float) -> Expansion:
     """
     budget = nonnegative("budget", budget)
     n, p = expansion.atoms.shape
-    D, ws = dictionary(n, p), workspace(max(n, 1), max(n, 1), p)
-    ws.points[:n] = expansion.atoms
-    ws.coefficients[:n] = expansion.weights
-    m = compress(expansion.kernel, compressor(), D, 0, ws, n, budget)
-    return Expansion(expansion.kernel, D.atoms[:m], np.array(D.weights[:m]))
+    room = max(n, 1)
+    D, B, ws = dictionary(n, p), block(room, room, p), workspace(room, room, p)
+    B.points[:, :n] = expansion.atoms.T
+    B.coefficients[:n] = expansion.weights
+    trust = np.array([np.inf, 0.0])
+    m = compress(
+        rows_of(expansion.kernel), projector(), 1.0, D, 0, B, ws, n, budget, trust
+    )
+    return Expansion(expansion.kernel, D.atoms[:, :m].T, D.weights[:m])

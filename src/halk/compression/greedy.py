@@ -6,9 +6,10 @@ when everything is decided and verified, so a call that finds no room changes no
 
 from math import sqrt
 
-from halk._jit import compiled
-from halk.compression.block import is_rounding, is_trusted
-from halk.compression.workspace import Dictionary, Workspace
+from halk._jit import compiled, padded
+from halk.compression.algebra import add_scaled, dot
+from halk.compression.trust import is_rounding, is_trusted
+from halk.compression.workspace import Block, Dictionary, Workspace
 
 DRIFT = 1e-5
 """Largest ``|Q K - I|`` on a sampled column before the inverse is made anew."""
@@ -18,14 +19,16 @@ REFINEMENTS = 4
 
 
 @compiled
-def project(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> int:
+def project(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
+) -> int:
     """Compress the union within ``budget``; return how many atoms are left.
 
-    The kept atoms are in ``ws.kept``, their weights and inverse in ``ws.weights`` and
+    The Gram matrix of the old atoms is in ``ws.gram``. The kept atoms are in ``ws.kept``, their weights and inverse in ``ws.weights`` and
     ``ws.inverse``; ``commit`` moves them into the dictionary.
     """
     n = m + b
-    _fill_union(D, m, ws, b)
+    _fill_union(m, block, ws, b)
     for k in range(m):
         ws.kept[k] = k
         ws.weights[k] = ws.start[k]
@@ -33,7 +36,7 @@ def project(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> int:
             ws.inverse[k, c] = D.inverse[k, c]
     n_kept, is_sound = m, True
     for a in range(b):
-        n_kept, is_sound = _grow(ws, n_kept, m + ws.sequence[a], is_sound)
+        n_kept, is_sound = _grow(ws, n, n_kept, m + ws.sequence[a], is_sound)
     if not is_sound:
         n_kept = rebuild(ws, n)
     n_kept = _shrink(ws, n_kept, budget)
@@ -45,44 +48,43 @@ def project(D: Dictionary, m: int, ws: Workspace, b: int, budget: float) -> int:
 
 
 @compiled
-def _fill_union(D: Dictionary, m: int, ws: Workspace, b: int) -> None:
-    for k in range(m):
-        for c in range(m):
-            ws.gram[k, c] = D.gram[k, c]
+def _fill_union(m: int, block: Block, ws: Workspace, b: int) -> None:
     for row in range(b):
-        ws.start[m + row] = ws.coefficients[row]
+        ws.start[m + row] = block.coefficients[row]
         for k in range(m):
-            ws.gram[m + row, k] = ws.cross[row, k]
-            ws.gram[k, m + row] = ws.cross[row, k]
+            ws.gram[m + row, k] = block.cross[row, k]
+            ws.gram[k, m + row] = block.cross[row, k]
         for other in range(b):
-            ws.gram[m + row, m + other] = ws.block_gram[row, other]
+            ws.gram[m + row, m + other] = block.gram[row, other]
 
 
 @compiled
-def _solve(ws: Workspace, n_kept: int, k: int) -> float:
+def _solve(ws: Workspace, n: int, n_kept: int, k: int) -> float:
     """Fit union member ``k`` by the kept atoms; return the largest residual.
 
     Iterative refinement against ``K`` makes the fit as good as a backward stable
     solver's although the inverse is ill-conditioned. ``ws.solution`` holds the fit,
-    ``ws.residual`` what it misses of the kernel values.
+    ``ws.residual`` what it misses of the kernel values. ``ws.precision`` holds the fit
+    in the order of the union: rows of ``K`` are read from end to end.
     """
+    fit = ws.precision
+    for c in range(n):
+        fit[c] = 0.0
     for a in range(n_kept):
         ws.solution[a] = 0.0
         ws.residual[a] = ws.gram[k, ws.kept[a]]
     worst = 1e308
     for step in range(REFINEMENTS):
         for a in range(n_kept):
-            total = 0.0
-            for c in range(n_kept):
-                total += ws.inverse[a, c] * ws.residual[c]
-            ws.solution[a] += total
+            ws.solution[a] += dot(ws.inverse[a], ws.residual, n_kept)
+        for a in range(n_kept):
+            fit[ws.kept[a]] = ws.solution[a]
         before, worst = worst, 0.0
         for a in range(n_kept):
-            total = ws.gram[k, ws.kept[a]]
-            for c in range(n_kept):
-                total -= ws.gram[ws.kept[a], ws.kept[c]] * ws.solution[c]
-            ws.residual[a] = total
-            worst = max(worst, abs(total) / ws.gram[ws.kept[a], ws.kept[a]] ** 0.5)
+            member = ws.kept[a]
+            missed = ws.gram[k, member] - dot(ws.gram[member], fit, n)
+            ws.residual[a] = missed
+            worst = max(worst, abs(missed) / ws.gram[member, member] ** 0.5)
         if step > 0 and not 2.0 * worst < before:
             break
     return worst / sqrt(ws.gram[k, k])
@@ -100,22 +102,23 @@ def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
 
 
 @compiled
-def _grow(ws: Workspace, n_kept: int, k: int, is_sound: bool) -> tuple[int, bool]:
+def _grow(
+    ws: Workspace, n: int, n_kept: int, k: int, is_sound: bool
+) -> tuple[int, bool]:
     """Add union member ``k``, or absorb it if it is in the span of what is there.
 
     Returns the new count, and False once a fit shows that the inverse is no inverse.
     """
     if not ws.gram[k, k] > 0.0:
         return n_kept, is_sound  # k(x, x) = 0: the atom is the zero function
-    is_sound = _solve(ws, n_kept, k) <= DRIFT and is_sound
+    is_sound = _solve(ws, n, n_kept, k) <= DRIFT and is_sound
     s = _left_over(ws, n_kept, k)
     if s == 0.0:
         for a in range(n_kept):
             ws.weights[a] += ws.start[k] * ws.solution[a]
         return n_kept, is_sound
     for a in range(n_kept):
-        for c in range(n_kept):
-            ws.inverse[a, c] += ws.solution[a] * (ws.solution[c] / s)
+        add_scaled(ws.inverse[a], ws.solution[a] / s, ws.solution, n_kept)
         ws.inverse[a, n_kept] = -ws.solution[a] / s
         ws.inverse[n_kept, a] = -ws.solution[a] / s
     ws.inverse[n_kept, n_kept] = 1.0 / s
@@ -130,7 +133,7 @@ def rebuild(ws: Workspace, n: int) -> int:
     _pivot(ws, n)
     n_kept = 0
     for a in range(n):
-        n_kept, _ = _grow(ws, n_kept, ws.members[a], True)
+        n_kept, _ = _grow(ws, n, n_kept, ws.members[a], True)
     return n_kept
 
 
@@ -158,10 +161,8 @@ def _pivot(ws: Workspace, n: int) -> None:
         root = sqrt(ws.residual[pivot])
         for a in range(step + 1, n):
             k = ws.members[a]
-            total = ws.gram[k, pivot]
-            for c in range(step):
-                total -= ws.inverse[k, c] * ws.inverse[pivot, c]
-            ws.inverse[k, step] = total / root
+            left = ws.gram[k, pivot] - dot(ws.inverse[k], ws.inverse[pivot], step)
+            ws.inverse[k, step] = left / root
             ws.residual[k] -= ws.inverse[k, step] ** 2
 
 
@@ -187,9 +188,7 @@ def _remove(ws: Workspace, n_kept: int, gone: int) -> None:
         ws.solution[a] = Q[a, gone]
     for a in range(n_kept):
         ws.weights[a] -= ws.solution[a] * share
-        ratio = ws.solution[a] / pivot
-        for c in range(n_kept):
-            Q[a, c] -= ratio * ws.solution[c]
+        add_scaled(Q[a], -ws.solution[a] / pivot, ws.solution, n_kept)
     for a in range(gone, n_kept - 1):
         ws.weights[a] = ws.weights[a + 1]
         ws.kept[a] = ws.kept[a + 1]
@@ -225,10 +224,7 @@ def squared_distance(ws: Workspace, n: int, n_kept: int) -> float:
         ws.residual[ws.kept[a]] += ws.weights[a]
     total = 0.0
     for k in range(n):
-        part = 0.0
-        for c in range(n):
-            part += ws.gram[k, c] * ws.residual[c]
-        total += ws.residual[k] * part
+        total += ws.residual[k] * dot(ws.gram[k], ws.residual, n)
     return total
 
 
@@ -268,17 +264,16 @@ def refit(ws: Workspace, n: int, n_kept: int) -> int:
     n_fresh = 0
     for a in range(n_kept):
         member = ws.kept[a]  # read before the slot is written: n_fresh <= a
-        n_fresh, _ = _grow(ws, n_fresh, member, True)
+        n_fresh, _ = _grow(ws, n, n_fresh, member, True)
     for k in range(n):
-        ws.precision[k] = ws.start[k]  # what is still to be projected
+        ws.places[k] = 1  # still to be projected
     for a in range(n_fresh):
         ws.weights[a] = ws.start[ws.kept[a]]
-        ws.precision[ws.kept[a]] = 0.0
+        ws.places[ws.kept[a]] = 0
     for k in range(n):
-        if ws.precision[k] != 0.0:
-            _solve(ws, n_fresh, k)
-            for a in range(n_fresh):
-                ws.weights[a] += ws.precision[k] * ws.solution[a]
+        if ws.places[k] == 1 and ws.start[k] != 0.0:
+            _solve(ws, n, n_fresh, k)
+            add_scaled(ws.weights, ws.start[k], ws.solution, n_fresh)
     return n_fresh
 
 
@@ -291,32 +286,53 @@ def _has_drifted(ws: Workspace, n_kept: int) -> bool:
     for a in range(n_kept):
         if ws.inverse[a, a] > ws.inverse[sample, sample]:
             sample = a
+    for c in range(n_kept):
+        ws.solution[c] = ws.gram[ws.kept[sample], ws.kept[c]]
     worst = 0.0
     for a in range(n_kept):
-        total = -1.0 if a == sample else 0.0
-        for c in range(n_kept):
-            total += ws.inverse[a, c] * ws.gram[ws.kept[c], ws.kept[sample]]
-        worst = max(worst, abs(total))
+        off = dot(ws.inverse[a], ws.solution, n_kept) - (1.0 if a == sample else 0.0)
+        worst = max(worst, abs(off))
     return not worst <= DRIFT
 
 
 @compiled
-def commit(D: Dictionary, m: int, ws: Workspace, n_kept: int) -> None:
+def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> None:
     """Move the kept atoms into the dictionary, in the order in which they came."""
+    for k in range(len(ws.places)):
+        ws.places[k] = 0
     for a in range(n_kept):
-        place = 0
-        for c in range(n_kept):
-            place += ws.kept[c] < ws.kept[a]
-        ws.places[a] = place
-        ws.members[place] = a
+        ws.places[ws.kept[a]] = 1
+    place = 0
+    for k in range(len(ws.places)):
+        if ws.places[k] == 1:
+            ws.places[k] = place
+            place += 1
+    for a in range(n_kept):
+        ws.members[ws.places[ws.kept[a]]] = a
     for place in range(n_kept):
         a = ws.members[place]
         source = ws.kept[a]
+        for f in range(len(D.atoms)):
+            if source >= m:
+                D.atoms[f, place] = block.points[f, source - m]
+            else:
+                D.atoms[f, place] = D.atoms[f, source]
         D.weights[place] = ws.weights[a]
-        if source >= m:
-            D.atoms[place] = ws.points[source - m]
-        elif source != place:
-            D.atoms[place] = D.atoms[source]
+        D.norms[place] = sqrt(ws.gram[source, source])
         for c in range(n_kept):
-            D.inverse[place, ws.places[c]] = ws.inverse[a, c]
-            D.gram[place, ws.places[c]] = ws.gram[source, ws.kept[c]]
+            D.inverse[place, c] = ws.inverse[a, ws.members[c]]
+        D.diagonal[place] = D.inverse[place, place]
+    pad(D, n_kept)
+
+
+@compiled
+def pad(D: Dictionary, m: int) -> None:
+    """Fill up to full lanes behind the first ``m``."""
+    for k in range(m, padded(m)):
+        D.weights[k] = 0.0
+        D.diagonal[k] = -1.0
+        D.norms[k] = 0.0
+        for f in range(len(D.atoms)):
+            D.atoms[f, k] = 0.0
+        for c in range(m):
+            D.inverse[c, k] = 0.0

@@ -4,35 +4,55 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halk._jit import padded
 from halk._validation import Indices, Matrix, Vector
+
+
+TERMS, MOVED, VERIFIED, PROJECTED = range(4)
+COUNTED = (
+    "kernel terms at atoms",
+    "steps that moved weights alone",
+    "steps whose distance was verified with the Gram matrix",
+    "steps that changed matrices",
+)
+"""What is counted, for tests and benchmarks: how much work was done, and avoided."""
 
 
 class Dictionary(NamedTuple):
     """One agent's function in arrays with room to grow; the first ``m`` count.
 
-    ``gram`` holds ``K = k(d_k, d_l)`` and ``inverse`` its inverse ``Q``. Both
-    are kept: ``Q`` decides, ``K`` verifies what ``Q`` decided.
+    The capacity is a multiple of full lanes. Behind the first ``m``, up to full lanes,
+    weights and the columns of ``inverse`` are 0 and the diagonal is -1, so that loops
+    in lanes need no exceptions. The Gram matrix ``K`` is not kept: in the steady state
+    nothing needs it.
     """
 
-    atoms: Matrix  # (capacity, p)
+    atoms: Matrix  # (p, capacity)           in columns
     weights: Vector  # (capacity,)
-    gram: Matrix  # (capacity, capacity)
-    inverse: Matrix  # (capacity, capacity)
+    inverse: Matrix  # (capacity, capacity)  Q, the inverse of K
+    diagonal: Vector  # (capacity,)          Q_kk
+    norms: Vector  # (capacity,)             k(d_k, d_k)^(1/2)
+
+
+class Block(NamedTuple):
+    """New points of one step of one agent, and what the function is pulled there."""
+
+    points: Matrix  # (p, B)      the new points, in columns
+    cross: Matrix  # (B, N)       k(d_k, x_b)
+    gram: Matrix  # (B, B)        k(x_a, x_b)
+    coefficients: Vector  # (B,)  their weights in the unprojected function
+    values: Vector  # (B,)        the function at the new points
+    diagonal: Vector  # (B,)      k(x_b, x_b)
 
 
 class Workspace(NamedTuple):
-    """Scratch of one step of one agent: a block of new points, and the union.
+    """Scratch of one step of one agent.
 
     The block has ``b`` points, the union ``n = m + b``: old atoms first, new behind.
     """
 
-    points: Matrix  # (B, p)      the new points
-    coefficients: Vector  # (B,)  their weights in the unprojected function
-    values: Vector  # (B,)        the function at the new points
-    cross: Matrix  # (B, N)       k(d_k, x_b)
-    block_gram: Matrix  # (B, B)  k(x_a, x_b)
     solved: Matrix  # (B, N)      U = cross Q
-    schur: Matrix  # (B, B)       S = block_gram - cross U', then its inverse T
+    schur: Matrix  # (B, B)       S = block.gram - cross U', then its inverse T
     pulled: Matrix  # (B, N)      R = T U
     rest: Vector  # (B,)          coefficients while new atoms are removed
     start: Vector  # (N,)         weights of the unprojected function on the union
@@ -47,21 +67,27 @@ class Workspace(NamedTuple):
     residual: Vector  # (N,)      what it misses
     picked: Indices  # (B,)       which new points count as atoms
     sequence: Indices  # (B,)     new points in the order in which to add them
+    scratch: Matrix  # (2, p)     two points, for kernels that take points one by one
+    counts: Indices  # (4,)       what was done; see COUNTED
 
-    def fits(self, n_union: int, n_block: int) -> bool:
-        """Return whether a union and a block of these sizes find room."""
-        return n_union <= len(self.start) and n_block <= len(self.rest)
+
+def block(n_union: int, n_block: int, n_features: int) -> Block:
+    """Return room for ``n_block`` points and their kernel values at the atoms."""
+    N, B = padded(n_union), padded(n_block)
+    return Block(
+        points=np.zeros((n_features, B)),
+        cross=np.zeros((B, N)),
+        gram=np.zeros((B, B)),
+        coefficients=np.zeros(B),
+        values=np.zeros(B),
+        diagonal=np.zeros(B),
+    )
 
 
 def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
     """Return scratch for up to ``n_union`` atoms, ``n_block`` of them new."""
-    N, B = n_union, n_block
+    N, B = padded(n_union), padded(n_block)
     return Workspace(
-        points=np.zeros((B, n_features)),
-        coefficients=np.zeros(B),
-        values=np.zeros(B),
-        cross=np.zeros((B, N)),
-        block_gram=np.zeros((B, B)),
         solved=np.zeros((B, N)),
         schur=np.zeros((B, B)),
         pulled=np.zeros((B, N)),
@@ -78,14 +104,18 @@ def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
         residual=np.zeros(N),
         picked=np.zeros(B, dtype=np.int64),
         sequence=np.zeros(B, dtype=np.int64),
+        scratch=np.zeros((2, n_features)),
+        counts=np.zeros(len(COUNTED), dtype=np.int64),
     )
 
 
 def dictionary(capacity: int, n_features: int) -> Dictionary:
     """Return an empty dictionary with room for ``capacity`` atoms."""
+    c = padded(capacity)
     return Dictionary(
-        np.zeros((capacity, n_features)),
-        np.zeros(capacity),
-        np.zeros((capacity, capacity)),
-        np.zeros((capacity, capacity)),
+        np.zeros((n_features, c)),
+        np.zeros(c),
+        np.zeros((c, c)),
+        np.full(c, -1.0),
+        np.zeros(c),
     )

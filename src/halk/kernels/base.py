@@ -1,4 +1,4 @@
-"""The family of kernels: what a kernel is, and the two formulas it can give."""
+"""The family of kernels: what a kernel is, and the formulas it can give."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._jit import compiled, generic
+from halk._jit import Lanes, compiled, generic, generic_procedure, packed
 from halk._validation import Matrix, Vector, array, without_nan
 from halk.component import Component
 
@@ -24,6 +24,43 @@ def rescaled(kernel: Any, factor: float) -> Any:
     Kernels without a bandwidth come back as they are.
     """
     return kernel
+
+
+@generic_procedure
+def kernel_lanes(
+    kernel: Any, atoms: Matrix, k: int, m: int, points: Matrix, r: int, scratch: Matrix
+) -> Lanes:
+    """Return ``k(d, x)`` for as many atoms as there are lanes, from atom ``k`` on.
+
+    Atoms (p, capacity) and points (p, B) are in columns, ``r`` is the point's. This is
+    ``kernel_value`` atom by atom, with zeros from atom ``m`` on; a kernel whose speed
+    matters registers its own formula, which may return anything finite there.
+    """
+    for f in range(len(points)):
+        scratch[0, f] = points[f, r]
+    return packed(
+        _value_at(kernel, atoms, k, m, scratch),
+        _value_at(kernel, atoms, k + 1, m, scratch),
+        _value_at(kernel, atoms, k + 2, m, scratch),
+        _value_at(kernel, atoms, k + 3, m, scratch),
+    )
+
+
+@generic_procedure
+def kernel_at_itself(kernel: Any, points: Matrix, r: int, scratch: Matrix) -> float:
+    """Return ``k(x, x)`` for point ``r`` of points in columns."""
+    for f in range(len(points)):
+        scratch[0, f] = points[f, r]
+    return float(kernel_value(kernel, scratch[0], scratch[0]))
+
+
+@compiled
+def _value_at(kernel: Any, atoms: Matrix, k: int, m: int, scratch: Matrix) -> float:
+    if k >= m:
+        return 0.0
+    for f in range(len(atoms)):
+        scratch[1, f] = atoms[f, k]
+    return float(kernel_value(kernel, scratch[1], scratch[0]))
 
 
 @compiled

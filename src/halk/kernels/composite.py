@@ -3,8 +3,9 @@
 from numbers import Real
 from typing import Any, NamedTuple, Self
 
-from halk._validation import Vector
-from halk.kernels.base import Kernel, kernel_value, rescaled
+from halk._jit import Lanes
+from halk._validation import Matrix, Vector
+from halk.kernels.base import Kernel, kernel_lanes, kernel_value, rescaled
 from halk.kernels.dot_product import Constant, Linear
 from halk.kernels.stationary import Gaussian, Laplacian
 
@@ -69,6 +70,23 @@ def _(kernel: Sum, x: Vector, y: Vector) -> float:
 @kernel_value.register
 def _(kernel: Product, x: Vector, y: Vector) -> float:
     return kernel_value(kernel.left, x, y) * kernel_value(kernel.right, x, y)
+
+
+@kernel_lanes.register
+def _(
+    kernel: Sum, atoms: Matrix, k: int, m: int, points: Matrix, r: int, scratch: Matrix
+) -> Lanes:
+    left = kernel_lanes(kernel.left, atoms, k, m, points, r, scratch)
+    return left + kernel_lanes(kernel.right, atoms, k, m, points, r, scratch)
+
+
+@kernel_lanes.register
+def _(
+    kernel: Product, atoms: Matrix, k: int, m: int, points: Matrix, r: int,
+    scratch: Matrix,
+) -> Lanes:  # fmt: skip
+    left = kernel_lanes(kernel.left, atoms, k, m, points, r, scratch)
+    return left * kernel_lanes(kernel.right, atoms, k, m, points, r, scratch)
 
 
 @rescaled.register

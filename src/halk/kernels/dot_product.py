@@ -3,9 +3,9 @@
 from math import pow
 from typing import NamedTuple, Self
 
-from halk._jit import compiled
-from halk._validation import Vector, integer, nonnegative, positive
-from halk.kernels.base import Kernel, kernel_value
+from halk._jit import Lanes, compiled, fma, load, spread
+from halk._validation import Matrix, Vector, integer, nonnegative, positive
+from halk.kernels.base import Kernel, kernel_lanes, kernel_value
 
 __all__ = ["Constant", "Linear", "Polynomial"]
 
@@ -17,6 +17,27 @@ def inner_product(x: Vector, y: Vector) -> float:
     for k in range(len(x)):
         total += x[k] * y[k]
     return total
+
+
+@compiled
+def inner_products(atoms: Matrix, k: int, points: Matrix, r: int) -> Lanes:
+    """Return ``<d, x>`` in lanes."""
+    total = spread(0.0)
+    for f in range(len(atoms)):
+        total = fma(load(atoms[f], k), spread(points[f, r]), total)
+    return total
+
+
+@compiled
+def power(base: Lanes, degree: int) -> Lanes:
+    """Return ``base^degree`` by squaring."""
+    result = spread(1.0)
+    while degree > 0:
+        if degree % 2 == 1:
+            result = result * base
+        base = base * base
+        degree //= 2
+    return result
 
 
 class Linear(Kernel, NamedTuple("_Linear", [("scale", float)])):
@@ -85,3 +106,29 @@ def _(kernel: Constant, x: Vector, y: Vector) -> float:
 @kernel_value.register
 def _(kernel: Polynomial, x: Vector, y: Vector) -> float:
     return pow(kernel.scale * inner_product(x, y) + kernel.offset, kernel.degree)
+
+
+@kernel_lanes.register
+def _(
+    kernel: Linear, atoms: Matrix, k: int, m: int, points: Matrix, r: int,
+    scratch: Matrix,
+) -> Lanes:  # fmt: skip
+    return spread(kernel.scale) * inner_products(atoms, k, points, r)
+
+
+@kernel_lanes.register
+def _(
+    kernel: Constant, atoms: Matrix, k: int, m: int, points: Matrix, r: int,
+    scratch: Matrix,
+) -> Lanes:  # fmt: skip
+    return spread(kernel.value)
+
+
+@kernel_lanes.register
+def _(
+    kernel: Polynomial, atoms: Matrix, k: int, m: int, points: Matrix, r: int,
+    scratch: Matrix,
+) -> Lanes:  # fmt: skip
+    product = inner_products(atoms, k, points, r)
+    base = fma(spread(kernel.scale), product, spread(kernel.offset))
+    return power(base, int(kernel.degree))

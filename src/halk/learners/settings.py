@@ -9,7 +9,8 @@ from halk import kernels, losses
 from halk import proximity as proximities
 from halk._validation import Matrix, Vector, nonnegative, per_item, positive, require
 from halk.bandwidth import Adaptation, Fixed
-from halk.step import Rules, Settings
+from halk.formulas import Rules
+from halk.step import Settings
 
 KERNEL, LOSS = kernels.Gaussian(1.0), losses.Squared()
 PROXIMITY = proximities.Squared()
@@ -128,7 +129,7 @@ def rules(
             f"standardize must be False for the {type(loss).__name__} loss, whose "
             f"targets are labels, got {standardize!r}"
         )
-    return Rules(kernel, loss, proximity, bandwidth, None)
+    return Rules(kernel, loss, proximity, bandwidth)
 
 
 def require_component(name: str, value: Any, family: type[Any], example: str) -> None:

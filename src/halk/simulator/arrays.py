@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halk._jit import LANES
 from halk._validation import Indices, Matrix, Vector
+from halk.adaptation import N_STATE
 from halk.arena import Arena, arena
-from halk.bandwidth import N_STATE
+from halk.formulas import Formulas
 from halk.network import Network
-from halk.step import fresh_targets
+from halk.step import Settings, fresh_targets
 
 _FIRST_CAPACITY = 4
 
@@ -51,9 +53,24 @@ class Exchange(NamedTuple):
     own: Vector  # (V,)       F_i(x_i)
     answer: Vector  # (E,)    F_j(x_i)
     around: Vector  # (V,)    mean log scale of the neighbours' bandwidths
-    touched: Indices  # (V,)  agents to update
+    touched: Indices  # (V,)  agents with readings, then the others asked
     cursor: Indices  # (6,)   step, phase, next touched, number touched, and what is
     #                         wanted: room for atoms (or the agent diverged), for points
+    apart: Vector  # (V,)     sum of h over an agent's edges
+    trust: Matrix  # (V, 2)   how far an agent's inverse is trusted
+    kept: Matrix  # kernel values made for answering, kept for the update
+    place: Indices  # (V,)    an agent's first row there, -1 for none
+
+
+class Engine(NamedTuple):
+    """All that the loop runs over besides readings; goes there in a box."""
+
+    formulas: Formulas
+    settings: Settings
+    paces: Matrix  # (V, 3)
+    links: Links
+    state: State
+    talk: Exchange
 
 
 class Record(NamedTuple):
@@ -62,6 +79,14 @@ class Record(NamedTuple):
     prediction: Vector  # (R,)
     disagreement: Vector  # (T,) mean of h over the edges asked
     asked: Indices  # (T,)       number of edges asked
+
+
+FINISHED, NEEDS_ARENA, NEEDS_ROOM, DIVERGED = 0, 1, 2, 3
+"""What the compiled loop returns: done, or why it must come back."""
+
+_KEPT = 2**21
+"""Most numbers to keep between answer and update: 16 MB, what a cache can hold. Beyond
+it, computing kernel values again is faster than fetching them from memory."""
 
 
 def links_of(network: Network) -> Links:
@@ -93,6 +118,17 @@ def fresh_state(network: Network, n_features: int) -> State:
     )
 
 
+def fresh_trust(n_agents: int) -> Matrix:
+    """Return trust in inverses of which nothing is known."""
+    return np.tile([np.inf, 0.0], (n_agents, 1))
+
+
+def room_to_keep(n_rows: int, n_atoms: int) -> Matrix:
+    """Return room for rows of kernel values, as many as are worth keeping."""
+    stride = 2 * LANES * -(-n_atoms // (2 * LANES))
+    return np.zeros((min(n_rows, _KEPT // stride), stride))
+
+
 def fresh_exchange(network: Network) -> Exchange:
     """Return room for what agents say to each other."""
     V, E = network.n_agents, network.n_edges
@@ -103,4 +139,8 @@ def fresh_exchange(network: Network) -> Exchange:
         around=np.zeros(V),
         touched=np.zeros(V, dtype=np.int64),
         cursor=np.zeros(6, dtype=np.int64),
+        apart=np.zeros(V),
+        trust=fresh_trust(V),
+        kept=room_to_keep(V + E, 16),
+        place=np.full(V, -1),
     )

@@ -4,30 +4,33 @@ from typing import Any
 
 import numpy as np
 
+from halk._jit import boxed
 from halk._validation import Indices, Matrix, Vector
 from halk.arena import dictionary_of, enlarged
-from halk.compression import compressor, workspace
+from halk.compression import COUNTED
 from halk.errors import HalkError
 from halk.expansion import Expansion
+from halk.formulas import Rules, formulas_of
 from halk.kernels import rescaled
 from halk.network import Network
 from halk.simulator.arrays import (
-    Readings,
-    Record,
-    fresh_exchange,
-    fresh_state,
-    links_of,
-)
-from halk.simulator.loop import (
     DIVERGED,
     FINISHED,
     NEEDS_ARENA,
-    NEEDS_WORKSPACE,
-    run,
-    values_of,
+    NEEDS_ROOM,
+    Engine,
+    Readings,
+    Record,
+    State,
+    fresh_exchange,
+    fresh_state,
+    fresh_trust,
+    links_of,
+    room_to_keep,
 )
+from halk.simulator.loop import run, values_of
 from halk.simulator.traffic import bytes_an_edge, divergence
-from halk.step import ADOPTED, Rules, Settings, fresh_inbox
+from halk.step import ADOPTED, Settings, desk
 
 
 class Simulator:
@@ -58,32 +61,54 @@ class Simulator:
         n_features: int,
         price: float | None = None,
     ) -> None:
-        self.rules = rules._replace(compressor=compressor())
+        self.rules = rules
         self.settings = settings
         self.paces = paces
         self.n_features = n_features
         self.links = links_of(network)
         self.price = price
-        self.state = fresh_state(network, n_features)
-        self.state.multipliers[:] = price or 0.0
+        self._state = fresh_state(network, n_features)
+        self._state.multipliers[:] = price or 0.0
         if price == 0.0:  # nobody to adopt offset and spread from
-            self.state.target[:, ADOPTED] = 1.0
+            self._state.target[:, ADOPTED] = 1.0
         self._talk = fresh_exchange(network)
         self._degree = int(network.degree.max(initial=0))
         self._is_torn = False
-        self._make_workspace(16, 2)
+        self._room = (16, 2)
+        self._boxes: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # the compressor is a pointer into this process: another one makes its own
-        return vars(self) | {"rules": self.rules._replace(compressor=None)}
+        # boxes hold pointers into this process: another one makes its own
+        return vars(self) | {"_boxes": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.rules = self.rules._replace(compressor=compressor())
+    @property
+    def state(self) -> State:
+        """What the next step needs to know of all agents."""
+        return self._state
 
-    def _make_workspace(self, n_union: int, n_block: int) -> None:
-        self._workspace = workspace(n_union, n_block, self.n_features)
-        self._inbox = fresh_inbox(n_block, self._degree)
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+        self._talk.trust[:] = fresh_trust(len(state.scale))
+        largest = int(state.arena.order.max(initial=0)) + self._room[1]
+        self._room = (max(self._room[0], largest), self._room[1])
+        self._boxes = None
+
+    def _boxed(self) -> Any:
+        """Return engine and desk as compiled code takes them; made when needed."""
+        if self._boxes is None:
+            engine = Engine(
+                formulas_of(self.rules), self.settings, self.paces, self.links,
+                self._state, self._talk,
+            )  # fmt: skip
+            place = desk(*self._room, self._degree, self.n_features)
+            self._boxes = boxed(engine), boxed(place), place.workspace.counts
+        return self._boxes
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was done since the last time that room was made; see ``COUNTED``."""
+        return dict(zip(COUNTED, self._boxed()[2].tolist(), strict=True))
 
     @property
     def steps_made(self) -> int:
@@ -120,20 +145,10 @@ class Simulator:
 
     def _drive(self, readings: Readings, record: Record) -> None:
         """Run the compiled loop to its end, making room when it asks."""
-        status = NEEDS_WORKSPACE
+        status = NEEDS_ROOM
         while status != FINISHED:
-            status = run(
-                self.rules,
-                self.settings,
-                self.paces,
-                self.links,
-                self.state,
-                readings,
-                self._talk,
-                self._workspace,
-                self._inbox,
-                record,
-            )
+            engine, place, _ = self._boxed()
+            status = run(engine, place, readings, record)
             if status == DIVERGED:
                 self._stop()
             if status != FINISHED:
@@ -145,12 +160,17 @@ class Simulator:
         try:
             if status == NEEDS_ARENA:
                 agent = int(self._talk.touched[cursor[2]])
-                larger = enlarged(self.state.arena, agent, wanted)
-                self.state = self.state._replace(arena=larger)
+                larger = enlarged(self._state.arena, agent, wanted)
+                self._state = self._state._replace(arena=larger)
             else:
-                n_block = max(n_block + n_block // 4, len(self._workspace.rest))
-                n_union = max(wanted + wanted // 2, len(self._workspace.start))
-                self._make_workspace(max(n_union, n_block), n_block)
+                n_block = max(n_block + n_block // 4, self._room[1])
+                n_union = max(wanted + wanted // 2, self._room[0], n_block)
+                rows = len(self._state.scale) + len(self.links.neighbour)
+                kept = room_to_keep(rows, n_union)
+                self._room = n_union, n_block
+                self._talk = self._talk._replace(kept=kept)
+            self._boxes = None
+            self._boxed()
         except MemoryError:
             self._is_torn = True
             raise
@@ -164,7 +184,8 @@ class Simulator:
     def values(self, agents: Indices, X: Matrix) -> Vector:
         """Return the prediction of ``agents[r]`` at ``X[r]``."""
         out = np.empty(len(agents))
-        values_of(self.rules, self.state, agents, X, out)
+        engine, place, _ = self._boxed()
+        values_of(engine, place, agents, X, out)
         return out
 
     def function(self, i: int) -> Expansion:
@@ -172,7 +193,7 @@ class Simulator:
         m = int(self.state.arena.order[i])
         D = dictionary_of(self.state.arena, i)
         kernel = rescaled(self.rules.kernel, float(self.state.scale[i]))
-        return Expansion(kernel, D.atoms[:m], D.weights[:m])
+        return Expansion(kernel, D.atoms[:, :m].T, D.weights[:m])
 
     @property
     def model_order(self) -> Indices:

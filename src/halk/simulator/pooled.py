@@ -7,11 +7,12 @@ import numpy as np
 from halk._validation import Indices, Matrix, Vector
 from halk.errors import DivergenceError
 from halk.expansion import Expansion
+from halk.formulas import Rules
 from halk.network import Network
 from halk.simulator.arrays import Readings, Record, State
 from halk.simulator.executor import Simulator
 from halk.simulator.traffic import DOUBLE, divergence
-from halk.step import Rules, Settings
+from halk.step import Settings
 
 
 class Pooled:

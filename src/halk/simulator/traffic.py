@@ -1,7 +1,8 @@
 """What leaves the compiled loop besides numbers: bytes on the wire, and divergence."""
 
 from halk.errors import DivergenceError
-from halk.step import Rules, Settings
+from halk.formulas import Rules
+from halk.step import Settings
 
 DOUBLE = 8
 """Bytes of one number in a message."""

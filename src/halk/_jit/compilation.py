@@ -1,4 +1,4 @@
-"""Compilation to machine code: the only module that imports Numba.
+"""Functions compiled to machine code, and generic ones, chosen by a component's type.
 
 Components (kernels, losses, ...) are named tuples, and a formula is chosen by their
 type when the calling loop is compiled. The registered bodies are plain Python, so the
@@ -9,8 +9,7 @@ from collections.abc import Callable
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from numba import cfunc, config, njit, typeof, types
-from numba.core.errors import NumbaError
+from numba import config, njit, types
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
@@ -25,22 +24,19 @@ IS_INTERPRETED = bool(getattr(config, "DISABLE_JIT"))  # noqa: B009
 
 # Numba types these for its compiler, not for the callers of the interpreted twin
 _set_item: Any = tuple_setitem
-_type_of: Any = typeof
-
-_POINT = types.Array(types.float64, 1, "C")
-_POINT_FUNCTION = types.float64(_POINT, _POINT)
 
 
 def compiled(function: F) -> F:
     """Compile ``function`` to machine code, cached on disk between processes.
 
     Fast-math stays off: IEEE arithmetic in source order is what makes an agent alone
-    and the same agent inside the simulator agree to the last bit.
+    and the same agent inside the simulator agree to the last bit. Other threads run on.
     """
-    return cast(F, _tolerant(njit(cache=True, error_model="numpy")(function)))
+    made = njit(cache=True, error_model="numpy", nogil=True)(function)
+    return cast(F, tolerant(made))
 
 
-def _tolerant(function: Any) -> Any:
+def tolerant(function: Any) -> Any:
     """Let the disk cache forget what it cannot read.
 
     Its index names the classes that a function was compiled for; one from a user's own
@@ -112,39 +108,3 @@ def _scaled_tuple(values: Any, factor: Any) -> Callable[..., Any]:
         return out
 
     return scaled
-
-
-def pointer(returns: Any, *examples: Any) -> Callable[[F], Any]:
-    """Compile a function of arguments like ``examples`` into a pointer to call.
-
-    A compiled caller optimises everything it calls anew, for every kernel and loss it
-    meets. What depends on neither is compiled once behind a pointer instead: that
-    takes seconds off the first step of every new combination.
-    """
-
-    def decorate(function: F) -> Any:
-        if IS_INTERPRETED:
-            return function
-        result, *arguments = (_type_of(example) for example in (returns, *examples))
-        return cfunc(result(*arguments), cache=True)(function)
-
-    return decorate
-
-
-def point_function(function: Callable[..., float]) -> Any:
-    """Compile a function of two points into a pointer that compiled code can call.
-
-    A pointer is never stale in the disk cache, which registered formulas of a user's
-    own module would be.
-    """
-    if IS_INTERPRETED:
-        return function
-    try:
-        return cfunc(_POINT_FUNCTION)(function)
-    except NumbaError as error:
-        lines = [line.strip() for line in str(error).splitlines()]
-        reason = next((line for line in lines[1:] if line), lines[0])
-        raise TypeError(
-            f"function must be compilable: a float from two vectors, written with "
-            f"loops, indexing and math; the compiler says: {reason}"
-        ) from None

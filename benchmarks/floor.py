@@ -1,0 +1,135 @@
+"""The floor: what a step must cost on this machine, measured in this process.
+
+A step of all agents evaluates (E + V) M kernel terms, the answers and own values, and
+makes one product of an M x M matrix with a vector an agent. Nothing else is counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from benchmarks.timing import Job, Times, in_turn
+from halk import Network
+from halk._jit import compiled
+from halk._validation import Matrix, Vector
+from halk.expansion import Expansion, values_at
+
+__all__ = ["Floor", "count_terms", "floor_of", "kernel_sum"]
+
+_TERMS_A_JOB = 400_000
+_PRODUCTS_A_JOB = 2_000
+_MATRICES = 10_000
+"""At most so many different matrices: they leave the caches long before."""
+
+
+def kernel_sum(
+    kernel: Any, atoms: Matrix, weights: Vector, X: Matrix, out: Vector
+) -> None:
+    """Fill ``out`` with ``sum_k w_k k(d_k, x)`` for every row of ``X``, vectorised."""
+    values_at(kernel, atoms, weights, X, out)
+
+
+@compiled
+def _products(A: NDArray[np.float64], x: Matrix, out: Matrix) -> None:
+    """Fill ``out`` (V, M) with the products of symmetric A (V, M, M) and x (V, M)."""
+    for v in range(len(A)):
+        total, matrix, vector = out[v], A[v], x[v]
+        total[:] = 0.0
+        for k in range(len(vector)):
+            weight, row = vector[k], matrix[k]
+            for i in range(len(vector)):
+                total[i] += weight * row[i]
+
+
+def count_terms(network: Network, orders: ArrayLike) -> float:
+    """Return the kernel terms of a step in which everybody has a reading.
+
+    Agent j evaluates its M_j atoms at its own point and at each neighbour's.
+
+    Examples
+    --------
+    >>> count_terms(Network.path(3), [10, 20, 30])
+    140.0
+    """
+    return float((network.degree + 1) @ np.asarray(orders, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Two jobs that cost what a step must: kernel terms, and products.
+
+    ``n_terms`` and ``n_products`` are how many of each the jobs make.
+    """
+
+    term: Job
+    n_terms: int
+    product: Job
+    n_products: int
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Both jobs, to be timed in turn with what is measured against them."""
+        return [self.term, self.product]
+
+    def times(
+        self, term: Times, product: Times, terms: float, products: float
+    ) -> Times:
+        """Return the floor of so many terms and products, repeat by repeat."""
+        sums = term.scaled(terms / self.n_terms)
+        return sums.plus(product.scaled(products / self.n_products))
+
+
+def floor_of(function: Expansion, X: Matrix, n_agents: int, order: int = 0) -> Floor:
+    """Return the floor of a network whose functions are like ``function``.
+
+    Parameters
+    ----------
+    function : Expansion
+        Its atoms and weights are summed.
+    X : array (n, p)
+        Points to evaluate it at, such as the stream's.
+    n_agents : int
+        How many different matrices there are, for the traffic of the memory.
+    order : int
+        Size of the matrices, by default that of the function.
+    """
+    order = order or function.order
+    term, n_terms = _term_job(function, X)
+    product, n_products = _product_job(n_agents, order)
+    return Floor(term, n_terms, product, n_products)
+
+
+def _term_job(function: Expansion, X: Matrix) -> tuple[Job, int]:
+    n_points = max(_TERMS_A_JOB // max(function.order, 1), 100)
+    points = np.resize(X, (n_points, X.shape[1]))
+    atoms, weights = function.atoms.copy(), function.weights.copy()
+    out = np.empty(n_points)
+
+    def run(_: None) -> None:
+        kernel_sum(function.kernel, atoms, weights, points, out)
+
+    return Job(run), n_points * function.order
+
+
+def _product_job(n_agents: int, order: int) -> tuple[Job, int]:
+    n_matrices = min(n_agents, _MATRICES)
+    n_rounds = max(1, _PRODUCTS_A_JOB // n_matrices // max(1, order // 100) ** 2)
+    rng = np.random.default_rng(0)
+    A = rng.uniform(size=(n_matrices, order, order))
+    x, out = rng.uniform(size=(n_matrices, order)), np.empty((n_matrices, order))
+
+    def looped(_: None) -> None:
+        for _round in range(n_rounds):
+            _products(A, x, out)
+
+    def multiplied(_: None) -> None:
+        for _round in range(n_rounds):
+            np.matmul(A, x[:, :, None], out=out[:, :, None])
+
+    ways = [Job(looped), Job(multiplied)]
+    best = [times.best for times in in_turn(ways, repeats=3)]
+    return ways[int(np.argmin(best))], n_rounds * n_matrices

@@ -1,0 +1,67 @@
+"""Compilation to machine code: the only package that imports Numba."""
+
+from halk._jit.boxes import boxed
+from halk._jit.compilation import (
+    IS_INTERPRETED,
+    compiled,
+    generic,
+    generic_procedure,
+    scaled_tuple,
+)
+from halk._jit.exponential import decay
+from halk._jit.lanes import (
+    LANES,
+    Lanes,
+    any_at_most,
+    any_below,
+    fma,
+    in_lanes,
+    least,
+    load,
+    magnitude,
+    packed,
+    padded,
+    root,
+    spread,
+    store,
+    total,
+)
+from halk._jit.pointers import (
+    filled,
+    is_ours,
+    parameters,
+    point_function,
+    pointer,
+    skeleton,
+)
+
+__all__ = [
+    "IS_INTERPRETED",
+    "LANES",
+    "Lanes",
+    "any_at_most",
+    "any_below",
+    "boxed",
+    "compiled",
+    "decay",
+    "filled",
+    "fma",
+    "generic",
+    "generic_procedure",
+    "in_lanes",
+    "is_ours",
+    "least",
+    "load",
+    "magnitude",
+    "packed",
+    "padded",
+    "parameters",
+    "point_function",
+    "pointer",
+    "root",
+    "scaled_tuple",
+    "skeleton",
+    "spread",
+    "store",
+    "total",
+]

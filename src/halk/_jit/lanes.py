@@ -1,0 +1,247 @@
+"""Lanes: a few numbers that go through every operation together.
+
+What a compiler makes of a loop depends on what stands around it; what it makes of lanes
+does not. So sums are taken in one order wherever they are taken, an agent alone and the
+same agent inside the simulator agree to the last bit, and the hot loops run at the
+speed of the machine. Arrays that are read in lanes are padded to full lanes.
+
+Every operation is a plain function of short NumPy arrays, which is what runs when the
+compiler is switched off, and an instruction that stands for it in compiled code. The
+only difference is that the plain ``fma`` rounds its product.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, models, register_model
+
+from halk._jit.compilation import compiled
+from halk._validation import Vector
+
+LANES = 4
+"""Numbers side by side; a register of AVX2 holds four doubles."""
+
+Lanes = Any
+"""``LANES`` numbers; a NumPy array when interpreted."""
+
+_DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
+_INTEGERS = ir.VectorType(ir.IntType(64), LANES)
+
+
+class _Lanes(types.Type):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__("Lanes")
+
+
+_LANES = _Lanes()
+
+
+@register_model(_Lanes)
+class _Model(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, frontend: Any) -> None:
+        super().__init__(manager, frontend, _DOUBLES)
+
+
+@compiled
+def in_lanes(n: int) -> int:
+    """Return ``n`` rounded up to full lanes."""
+    return (n + LANES - 1) // LANES * LANES
+
+
+@compiled
+def padded(n: int) -> int:
+    """Return ``n`` rounded up to pairs of lanes: matrices are read two at a time."""
+    return (n + 2 * LANES - 1) // (2 * LANES) * (2 * LANES)
+
+
+def load(a: Vector, k: int) -> Lanes:
+    """Return ``a[k]`` and the entries after it."""
+    return a[k : k + LANES].copy()
+
+
+def store(a: Vector, k: int, v: Lanes) -> None:
+    """Write lanes to ``a[k]`` and the entries after it."""
+    a[k : k + LANES] = v
+
+
+def spread(x: float) -> Lanes:
+    """Return ``x`` in every lane."""
+    return np.full(LANES, x)
+
+
+def packed(a: float, b: float, c: float, d: float) -> Lanes:
+    """Return four numbers as lanes."""
+    return np.array([a, b, c, d])
+
+
+def fma(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    """Return ``a b + c``, rounded once when compiled."""
+    return a * b + c
+
+
+def least(a: Lanes, b: Lanes) -> Lanes:
+    """Return the smaller of each two; ``b`` where they cannot be compared."""
+    return np.where(a < b, a, b)
+
+
+def root(a: Lanes) -> Lanes:
+    """Return square roots."""
+    return np.sqrt(a)
+
+
+def any_below(a: Lanes, b: Lanes) -> bool:
+    """Return whether ``a < b`` anywhere."""
+    return bool((a < b).any())
+
+
+def any_at_most(a: Lanes, b: Lanes) -> bool:
+    """Return whether ``a <= b`` anywhere."""
+    return bool((a <= b).any())
+
+
+def magnitude(a: Lanes) -> Lanes:
+    """Return absolute values."""
+    return np.abs(a)
+
+
+def total(a: Lanes) -> float:
+    """Return the sum over the lanes."""
+    return float((a[0] + a[2]) + (a[1] + a[3]))
+
+
+def two_to_the(t: Lanes) -> Lanes:
+    """Return ``2^n`` for whole ``n`` hidden in ``t = n + 1.5 * 2^52``.
+
+    A number of that size has its unit in the last bit, so the integer is read off the
+    bits, and moved to where a double has its exponent.
+    """
+    return ((t.view(np.int64) + 1023) << 52).view(np.float64)
+
+
+def _typed(function: Callable[..., Any], result: Any, *arguments: Any) -> Any:
+    """Return a decorator for what to emit where compiled code calls ``function``."""
+
+    class Template(AbstractTemplate):  # type: ignore[misc]
+        key = function
+
+        def generic(self, given: Any, _: Any) -> Any:
+            fits = len(given) == len(arguments) and all(map(isinstance, given, arguments))
+            return signature(result, *given) if fits else None
+
+    infer_global(function, types.Function(Template))
+    return lower_builtin(function, *arguments)
+
+
+def _address(context: Any, builder: Any, call: Any, values: Any) -> Any:
+    data = context.make_array(call.args[0])(context, builder, values[0]).data
+    index = context.cast(builder, values[1], call.args[1], types.intp)
+    return builder.bitcast(builder.gep(data, [index]), _DOUBLES.as_pointer())
+
+
+def _called(builder: Any, name: str, values: Any) -> Any:
+    """Emit a call of one of LLVM's own functions on lanes."""
+    kind = ir.FunctionType(_DOUBLES, [_DOUBLES] * len(values))
+    name = f"llvm.{name}.v{LANES}f64"
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return builder.call(function, values)
+
+
+def _joined(builder: Any, values: Any) -> Any:
+    lanes = ir.Constant(_DOUBLES, ir.Undefined)
+    for lane, value in enumerate(values):
+        place = ir.Constant(ir.IntType(32), lane)
+        lanes = builder.insert_element(lanes, value, place)
+    return lanes
+
+
+@_typed(load, _LANES, types.Array, types.Integer)
+def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
+    # arrays are aligned to doubles, not to lanes
+    return builder.load(_address(context, builder, call, values), align=8)
+
+
+@_typed(store, types.none, types.Array, types.Integer, _Lanes)
+def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
+    place = _address(context, builder, call, values)
+    builder.store(values[2], place, align=8)
+    return context.get_dummy_value()
+
+
+@_typed(spread, _LANES, types.Float)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return _joined(builder, [values[0]] * LANES)
+
+
+@_typed(packed, _LANES, *[types.Float] * LANES)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return _joined(builder, values)
+
+
+@_typed(fma, _LANES, _Lanes, _Lanes, _Lanes)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return _called(builder, "fma", values)
+
+
+@_typed(root, _LANES, _Lanes)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return _called(builder, "sqrt", values)
+
+
+@_typed(least, _LANES, _Lanes, _Lanes)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", *values), *values)
+
+
+@_typed(magnitude, _LANES, _Lanes)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return _called(builder, "fabs", values)
+
+
+def _any(builder: Any, is_so: Any) -> Any:
+    bits = ir.IntType(LANES)
+    return builder.icmp_unsigned("!=", builder.bitcast(is_so, bits), bits(0))
+
+
+@_typed(any_below, types.boolean, _Lanes, _Lanes)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return _any(builder, builder.fcmp_ordered("<", *values))
+
+
+@_typed(any_at_most, types.boolean, _Lanes, _Lanes)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return _any(builder, builder.fcmp_ordered("<=", *values))
+
+
+@_typed(total, types.float64, _Lanes)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    one, two, three, four = (
+        builder.extract_element(values[0], ir.Constant(ir.IntType(32), lane))
+        for lane in range(LANES)
+    )
+    return builder.fadd(builder.fadd(one, three), builder.fadd(two, four))
+
+
+@_typed(two_to_the, _LANES, _Lanes)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    bits = builder.bitcast(values[0], _INTEGERS)
+    exponent = builder.add(bits, ir.Constant(_INTEGERS, [1023] * LANES))
+    place = builder.shl(exponent, ir.Constant(_INTEGERS, [52] * LANES))
+    return builder.bitcast(place, _DOUBLES)
+
+
+def _register(operation: Callable[..., Any], instruction: str) -> None:
+    @_typed(operation, _LANES, _Lanes, _Lanes)
+    def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+        return getattr(builder, instruction)(*values)
+
+
+_register(operator.add, "fadd")
+_register(operator.sub, "fsub")
+_register(operator.mul, "fmul")
+_register(operator.truediv, "fdiv")

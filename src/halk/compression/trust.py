@@ -1,0 +1,53 @@
+"""What is rounding and what is not, and how far an inverse can be trusted."""
+
+from halk._jit import compiled
+from halk._validation import Matrix
+from halk.compression.algebra import products
+
+ROUNDING = 1e-14
+"""Relative error of a squared distance computed with fitting weights of size one.
+
+What a new atom adds to the span, ``s = k(x, x) - k_D(x)' u``, is a difference of terms
+as large as ``(1 + |u|_1)^2``, so below this share of that size it is rounding.
+"""
+
+DRIFT, AGE = 0, 1
+"""Columns of an agent's trust: a bound on ``|K Q - I|``, infinite while it is not
+known, and the number of steps that were verified one by one since ``Q`` changed."""
+
+PATIENCE = 8
+"""An inverse that stayed for one in so many of its atoms is worth measuring.
+
+Measuring costs as much as verifying that number of steps one by one, with their
+Gram matrices; so it never costs more than it could have saved.
+"""
+
+
+@compiled
+def is_rounding(s: float, kxx: float, size: float) -> bool:
+    """Return whether ``s``, left by weights of 1-norm ``size``, is rounding."""
+    return not s > ROUNDING * (1.0 + size) ** 2 * kxx
+
+
+@compiled
+def is_trusted(square: float, budget: float, size: float, moved: float) -> bool:
+    """Return whether a squared distance is within budget, and not made of rounding.
+
+    ``size`` is that of the weights that were compressed, ``moved`` of the change.
+    """
+    slack = ROUNDING * size * size
+    limit = budget * budget
+    blur = 0.1 * ROUNDING * moved * moved
+    return square <= limit * (1.0 + 1e-9) + slack and blur <= 0.01 * limit + slack
+
+
+@compiled
+def measured_drift(Q: Matrix, m: int, gram: Matrix, scratch: Matrix) -> float:
+    """Return ``max |K Q - I|``; writes to ``scratch``."""
+    products(Q, m, gram, m, scratch)
+    worst = 0.0
+    for k in range(m):
+        scratch[k, k] -= 1.0
+        for c in range(m):
+            worst = max(worst, abs(scratch[k, c]))
+    return worst

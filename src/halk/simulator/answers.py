@@ -1,0 +1,122 @@
+"""Everybody answers: each agent evaluates its function where it was asked.
+
+Grouped by who answers, not by who asks: an agent's atoms are fetched once for all its
+questions. The agent's own prediction comes with them.
+"""
+
+from math import nan
+
+from halk._jit import LANES, compiled, load, store
+from halk.arena import dictionary_of
+from halk.compression import TERMS
+from halk.simulator.arrays import (
+    DIVERGED,
+    FINISHED,
+    NEEDS_ROOM,
+    Engine,
+    Readings,
+    Record,
+)
+from halk.step import LARGEST, OFFSET, SPREAD, Desk
+
+
+@compiled
+def answer(
+    engine: Engine, desk: Desk, readings: Readings, record: Record, first: int,
+    last: int, keeps: bool,
+) -> int:  # fmt: skip
+    """Let the touched agents ``first`` up to ``last`` answer; return a status.
+
+    With ``keeps``, kernel values that the update will need are put aside, as long as
+    there is room. A pass that finds no room is made again from its beginning.
+    """
+    talk, free = engine.talk, 0
+    for n in range(first, last):
+        j = talk.touched[n]
+        b = _gather(engine, desk, readings, j)
+        m = engine.state.arena.order[j]
+        if b > len(desk.inbox.value) or m + b > len(desk.workspace.start):
+            talk.cursor[4], talk.cursor[5] = m + b, b
+            return NEEDS_ROOM
+        if not _evaluate(engine, desk, readings, record, j, m, b):
+            talk.cursor[4] = j
+            return DIVERGED
+        talk.place[j] = -1
+        if keeps:
+            free = _keep(engine, desk, j, m, b, free)
+    return FINISHED
+
+
+@compiled
+def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> int:
+    """Lay out the points where ``j`` is asked, its own first; return their number.
+
+    Those that find no room are counted only.
+    """
+    links, talk, points = engine.links, engine.talk, desk.block.points
+    b, room, p = 0, len(desk.inbox.value), len(points)
+    r = talk.reading[j]
+    if r >= 0:
+        for f in range(p):
+            points[f, 0] = readings.x[r, f]
+        b = 1
+    for e in range(links.start[j], links.start[j + 1]):
+        r = talk.reading[links.neighbour[e]]
+        if r >= 0:
+            if b < room:
+                for f in range(p):
+                    points[f, b] = readings.x[r, f]
+            b += 1
+    return b
+
+
+@compiled
+def _evaluate(
+    engine: Engine, desk: Desk, readings: Readings, record: Record, j: int, m: int,
+    b: int,
+) -> bool:  # fmt: skip
+    """Fill in the answers of ``j``; False if one is not finite."""
+    links, talk, state = engine.links, engine.talk, engine.state
+    rows, block, settings = engine.formulas.rows, desk.block, engine.settings
+    D = dictionary_of(state.arena, j)
+    rows.fill(
+        rows.theta, state.scale[j], D.atoms, m, D.weights, block.points, b,
+        block.cross, block.values, desk.workspace.scratch,
+    )  # fmt: skip
+    desk.workspace.counts[TERMS] += b * m
+    offset, spread = state.target[j, OFFSET], state.target[j, SPREAD]
+    row, total, is_finite = 0, 0.0, True
+    r = talk.reading[j]
+    if r >= 0:
+        talk.own[j] = offset + spread * block.values[0]
+        is_finite = abs(talk.own[j]) <= LARGEST
+        if not (settings.removes_offset or settings.removes_spread):
+            record.prediction[r] = talk.own[j]
+        row = 1
+    for e in range(links.start[j], links.start[j + 1]):
+        i = links.neighbour[e]
+        total += state.adaptation[i, 0]
+        if talk.reading[i] >= 0:
+            value = offset + spread * block.values[row]
+            talk.answer[links.reverse[e]] = value
+            is_finite = is_finite and abs(value) <= LARGEST
+            row += 1
+    degree = links.start[j + 1] - links.start[j]
+    talk.around[j] = total / degree if degree > 0 else nan
+    return is_finite
+
+
+@compiled
+def _keep(engine: Engine, desk: Desk, j: int, m: int, b: int, free: int) -> int:
+    """Put aside the kernel values of ``j`` for its update; return the next free row."""
+    talk, cross = engine.talk, desk.block.cross
+    if not engine.settings.is_exact:
+        b = 1 if talk.reading[j] >= 0 else 0
+    if free + b > len(talk.kept) or m > talk.kept.shape[1]:
+        return free
+    for row in range(b):
+        source, target = cross[row], talk.kept[free + row]
+        for k in range(0, m, LANES):
+            store(target, k, load(source, k))
+    talk.place[j] = free
+    return free + b

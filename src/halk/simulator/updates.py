@@ -1,0 +1,176 @@
+"""Functions move, then multipliers: what agents do with the answers of a step."""
+
+from halk._jit import compiled
+from halk._validation import Indices
+from halk.arena import dictionary_of, make_room
+from halk.compression import TERMS, Block, Dictionary
+from halk.simulator.arrays import FINISHED, NEEDS_ARENA, Engine, Readings, Record
+from halk.step import (
+    SPREAD,
+    Desk,
+    Pace,
+    adapted,
+    dual_pace,
+    own_slope,
+    update_function,
+    update_multipliers,
+)
+
+
+@compiled
+def _fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
+    """Lay out agent ``i``'s block: its own point, then its asking neighbours'."""
+    links, talk, state = engine.links, engine.talk, engine.state
+    block, inbox, b = desk.block, desk.inbox, 0
+    r = talk.reading[i]
+    first, last = links.start[i], links.start[i + 1]
+    if r >= 0:
+        for f in range(len(block.points)):
+            block.points[f, 0] = readings.x[r, f]
+        block.values[0] = talk.own[i]
+        for e in range(first, last):
+            inbox.answer[e - first] = talk.answer[e]
+        b = 1
+    if engine.settings.is_exact:
+        for e in range(first, last):
+            j, back = links.neighbour[e], links.reverse[e]
+            r = talk.reading[j]
+            if r >= 0:
+                for f in range(len(block.points)):
+                    block.points[f, b] = readings.x[r, f]
+                block.values[b] = talk.answer[back]
+                inbox.value[b] = talk.own[j]
+                inbox.multiplier[b] = state.multipliers[back]
+                inbox.spread[b] = state.target[j, SPREAD]
+                b += 1
+    return b
+
+
+@compiled
+def _with_rows(
+    engine: Engine, desk: Desk, i: int, D: Dictionary, m: int, b: int
+) -> Block:
+    """Return the block with kernel values: those put aside, or computed again."""
+    block, place = desk.block, engine.talk.place[i]
+    if place < 0:
+        rows, ws = engine.formulas.rows, desk.workspace
+        rows.fill(
+            rows.theta, engine.state.scale[i], D.atoms, m, D.weights, block.points, b,
+            block.cross, ws.rest, ws.scratch,
+        )  # fmt: skip
+        ws.counts[TERMS] += b * m
+        return block
+    return Block(
+        block.points,
+        engine.talk.kept[place : place + b],
+        block.gram,
+        block.coefficients,
+        block.values,
+        block.diagonal,
+    )
+
+
+@compiled
+def update_agent(
+    engine: Engine, desk: Desk, readings: Readings, i: int, may_move: bool
+) -> int:
+    """Move agent ``i``'s function; return a status."""
+    state, talk, links, paces = engine.state, engine.talk, engine.links, engine.paces
+    arena, formulas, settings = state.arena, engine.formulas, engine.settings
+    r = talk.reading[i]
+    y = readings.y[r] if r >= 0 else 0.0
+    pace = Pace(paces[i, 0], paces[i, 1], paces[i, 2])
+    mu = state.multipliers[links.start[i] : links.start[i + 1]]
+    while True:
+        b = _fill_inbox(engine, desk, readings, i)
+        D, m = dictionary_of(arena, i), arena.order[i]
+        block = _with_rows(engine, desk, i, D, m, b)
+        m = update_function(
+            formulas, settings, pace, D, m, state.scale[i], state.target[i],
+            talk.trust[i], block, desk.workspace, desk.inbox, b, r >= 0, y, mu,
+        )  # fmt: skip
+        if m >= 0:
+            break
+        talk.place[i] = -1  # rows of points that repeat were overwritten
+        if not (may_move and make_room(arena, i, -m)):
+            talk.cursor[4] = -m
+            return NEEDS_ARENA
+    arena.order[i] = m
+    if r >= 0 and not formulas.adapter.is_fixed:
+        _adapt(engine, desk, readings, i, D, m, y)
+    return FINISHED
+
+
+@compiled
+def _adapt(
+    engine: Engine, desk: Desk, readings: Readings, i: int, D: Dictionary, m: int,
+    y: float,
+) -> None:  # fmt: skip
+    """Let the bandwidth of agent ``i`` follow its reading."""
+    state, talk, block = engine.state, engine.talk, desk.block
+    for f in range(len(block.points)):
+        block.points[f, 0] = readings.x[talk.reading[i], f]
+    slope = own_slope(engine.formulas, talk.own[i], y, state.target[i])
+    state.arena.order[i] = adapted(
+        engine.formulas, D, m, block, desk.workspace, state.adaptation[i],
+        state.scale[i : i + 1], slope, talk.around[i], talk.trust[i],
+        engine.settings.norm_bound,
+    )  # fmt: skip
+
+
+@compiled
+def n_updated(engine: Engine, readings: Readings) -> int:
+    """Return how many of the agents touched move their functions."""
+    t = engine.talk.cursor[0]
+    with_readings: int = readings.start[t + 1] - readings.start[t]
+    return engine.talk.cursor[3] if engine.settings.is_exact else with_readings
+
+
+@compiled
+def update(
+    engine: Engine, desk: Desk, readings: Readings, first: int, last: int, late: Indices
+) -> None:
+    """Move the functions of the touched agents ``first`` up to ``last``.
+
+    Nobody is given more room here, for threads share it: who needs it is marked in
+    ``late`` (V,).
+    """
+    for n in range(first, last):
+        i = engine.talk.touched[n]
+        if update_agent(engine, desk, readings, i, False) != FINISHED:
+            late[i] = 1
+
+
+@compiled
+def settle(
+    engine: Engine, desk: Desk, readings: Readings, first: int, last: int
+) -> None:
+    """Move the multipliers of those who asked, ``first`` up to ``last``."""
+    state, talk, links = engine.state, engine.talk, engine.links
+    for n in range(first, last):
+        i = talk.touched[n]
+        begin, end = links.start[i], links.start[i + 1]
+        eta = dual_pace(state.target[i], engine.paces[i, 1], engine.settings)
+        talk.apart[i] = update_multipliers(
+            engine.formulas, engine.settings, eta, talk.own[i], talk.answer[begin:end],
+            state.target[i, SPREAD], links.tolerance[begin:end],
+            state.multipliers[begin:end], state.violation[begin:end],
+            state.asked[begin:end], desk.inbox,
+        )  # fmt: skip
+        state.readings[i] += 1
+
+
+@compiled
+def finish(engine: Engine, readings: Readings, record: Record) -> None:
+    """Write down what was seen in this step, forget the exchange, and go on."""
+    talk, links, t = engine.talk, engine.links, engine.talk.cursor[0]
+    total, asked = 0.0, 0
+    for r in range(readings.start[t], readings.start[t + 1]):
+        i = readings.agent[r]
+        total += talk.apart[i]
+        asked += links.start[i + 1] - links.start[i]
+    record.asked[t] = asked
+    record.disagreement[t] = total / asked if asked > 0 else 0.0
+    for n in range(talk.cursor[3]):
+        talk.reading[talk.touched[n]] = -1
+    talk.cursor[0], talk.cursor[1] = t + 1, 0
