@@ -19,7 +19,7 @@ from benchmarks.runner import FAILED, measured
 __all__ = ["main"]
 
 _OUT = Path("halk-bench")
-_WIDTH = 150
+_WIDTH = 120
 
 
 def _arguments(given: Sequence[str] | None) -> argparse.Namespace:

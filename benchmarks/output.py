@@ -16,6 +16,9 @@ from halk.report import draw, number
 __all__ = ["as_text", "show", "write"]
 
 _COMPONENTS = ("kernel-", "loss-", "adaptive-")
+_WHOLE = ("measured", "ratio", "holds", "us a sample", "RMSE", "weights", "samples")
+"""Columns that are never broken into lines."""
+
 _COLOURS = {True: "green", False: "bold red", None: "dim"}
 
 
@@ -35,47 +38,55 @@ def show(results: Results, console: Any) -> None:
 
 
 def _table(title: str, columns: Sequence[str], right: Sequence[str]) -> Any:
-    table = import_module("rich.table").Table(title=title, title_justify="left")
+    table = import_module("rich.table").Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=import_module("rich.box").SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for column in columns:
-        is_number = column in right
-        table.add_column(
-            column,
-            justify="right" if is_number else "left",
-            no_wrap=is_number,
-            overflow="fold",
-        )
+        side = "right" if column in right else "left"
+        table.add_column(column, justify=side, no_wrap=column in _WHOLE)
     return table
 
 
 def _rows(title: str, rows: Sequence[Row]) -> Any:
-    columns = ("workload", "measured", "against", "ratio", "target", "holds", "note")
-    table = _table(title, columns, ("measured", "ratio", "holds"))
-    text = import_module("rich.text").Text
+    right = ("measured", "against", "ratio", "holds")
+    table = _table(title, ("workload", *right[:3], "target", right[3]), right)
     for row in rows:
-        base = "" if row.base is None else f"{number(row.base)} {row.against}"
-        own = "" if row.measured is None else f"{number(row.measured)} {row.unit}"
-        cells = (
-            row.what, own, base, "" if row.ratio is None else f"{row.ratio:,.2f}",
+        unit = row.unit.split(" ")[0]  # the rest stands below the workload
+        table.add_row(
+            _workload(row),
+            "" if row.measured is None else f"{number(row.measured)} {unit}",
+            "" if row.base is None else f"{number(row.base)} {row.against}",
+            "" if row.ratio is None else number(row.ratio),
             "" if row.target is None else str(row.target),
-        )  # fmt: skip
-        verdict = text(row.verdict, style=_COLOURS[row.holds])
-        note = "; ".join(filter(None, (row.missing, row.note)))
-        table.add_row(*map(text, cells), verdict, text(note))
+            f"[{_COLOURS[row.holds]}]{row.verdict}[/]",
+        )
     return table
+
+
+def _workload(row: Row) -> Any:
+    """Return the workload, and below it, fainter, what else is to be known."""
+    text = import_module("rich.text").Text
+    unit = row.unit if " " in row.unit else ""
+    below = "; ".join(filter(None, (row.missing, unit, row.note)))
+    cell = text(row.what)
+    return cell.append(f"\n{below}", style="dim") if below else cell
 
 
 def _peers(scores: Sequence[Score]) -> Any:
     title = "Peers: predict, then learn; settings chosen on another stream"
-    columns = ("stream", "learner", "us a sample", "RMSE", "samples", "note")
-    table = _table(title, columns, ("us a sample", "RMSE", "samples"))
+    right = ("us a sample", "RMSE", "weights", "samples")
+    table = _table(title, ("stream", "learner", *right, "note"), right)
     for n, score in enumerate(scores):
         is_first = n == 0 or scores[n - 1].stream != score.stream
-        cells = (number(score.microseconds), number(score.error))
+        numbers = (score.microseconds, score.error, score.size, score.n_samples)
         table.add_row(
             score.stream if is_first else "",
             score.peer,
-            *cells,
-            "" if score.n_samples is None else f"{score.n_samples:,}",
+            *map(number, numbers),
             score.missing or score.note,
             end_section=n + 1 == len(scores) or scores[n + 1].stream != score.stream,
         )

@@ -75,7 +75,8 @@ class Row:
 class Score:
     """A learner on a stream: time a sample and prequential error.
 
-    ``n_samples`` is how many it went through; None if its package is ``missing``.
+    ``n_samples`` is how many it went through, ``size`` how many weights it ended with;
+    all are None if its package is ``missing``.
     """
 
     stream: str
@@ -83,6 +84,7 @@ class Score:
     microseconds: float | None = None
     error: float | None = None
     n_samples: int | None = None
+    size: int | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     note: str = ""
     missing: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -44,6 +45,7 @@ def _run(name: str, bench: Bench, plan: Plan) -> Iterator[Result]:
     try:
         yield from bench.run(plan)
     except Exception as error:  # the numbers of the others are not to be lost
+        traceback.print_exc()
         yield Row(
             name, bench.title, missing=f"{FAILED}: {type(error).__name__}: {error}"
         )

@@ -121,11 +121,16 @@ def one_reading(running: Running, floor: Floor, term: Times, product: Times) -> 
 
 @dataclass(frozen=True)
 class Against:
-    """An agent-step of the engine and its floor, in seconds, and the atoms it had."""
+    """An agent-step of the engine and its floor, in seconds, and the atoms it had.
+
+    ``term`` and ``product`` are what the floor is made of, in seconds each.
+    """
 
     engine: Times
     floor: Times
     order: float
+    term: float
+    product: float
 
     @property
     def ratio(self) -> float:
@@ -147,4 +152,5 @@ def against_floor(running: Running, n_steps: int, repeats: int) -> Against:
     terms, products = count_terms(network, orders), network.n_agents
     times = floor.times(term, product, terms, products).scaled(1 / network.n_agents)
     engine = engine.scaled(1 / (n_steps * network.n_agents))
-    return Against(engine, times, float(orders.mean()))
+    each = term.median / floor.n_terms, product.median / floor.n_products
+    return Against(engine, times, float(orders.mean()), *each)

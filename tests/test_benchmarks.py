@@ -219,6 +219,23 @@ def test_threads_are_not_available_where_the_engine_knows_none(monkeypatch):
     assert all(row.missing.startswith("not available") for row in rows)
 
 
+def _stood_still(weights, multipliers):
+    functions = [Expansion(Gaussian(1.0), np.zeros((len(w), 1)), w) for w in weights]
+    orders = np.array([len(w) for w in weights])
+    model = SimpleNamespace(
+        functions=functions, multipliers=np.array(multipliers), model_order=orders
+    )
+    return SimpleNamespace(model=model)
+
+
+def test_bits_that_differ_are_counted():
+    one = _stood_still([[1.0, 2.0], [3.0]], [0.5, 0.0])
+    assert threads_module.different(one, one) == 0
+    moved = _stood_still([[1.0, np.nextafter(2.0, 3)], [3.0]], [0.5, 1e-300])
+    assert threads_module.different(one, moved) == 2
+    assert threads_module.different(one, _stood_still([[1.0], [3.0]], [0.5, 0])) > 0
+
+
 def test_every_kernel_is_measured():
     names = Counter(name for name, _ in fitting(3))
     assert {"Gaussian", "Custom", "Sum", "Gaussian by feature"} <= set(names)

@@ -40,6 +40,11 @@ class _SGD(OneByOne):
         self._model.partial_fit(self._features, [y])
         self._is_fresh = False
 
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return len(self._model.coef_)
+
 
 class SGDOnRandomFeatures(_SGD):
     """scikit-learn's SGDRegressor on RBFSampler features."""
@@ -105,3 +110,8 @@ class KLMS(OneByOne):
         else:
             self._centres[m], self._weights[m] = x, change
             self._n_centres += 1
+
+    @property
+    def size(self) -> int:
+        """Number of centres."""
+        return self._n_centres

@@ -35,6 +35,11 @@ class RiverLinear(OneByOne):
         """Scale, and make a step of gradient descent."""
         self._model.learn_one(x, y)
 
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return len(self._model["LinearRegression"].weights) + 1
+
 
 class PadasipNLMS(OneByOne):
     """padasip's FilterNLMS, with a constant input."""
@@ -55,6 +60,11 @@ class PadasipNLMS(OneByOne):
         """Make a normalised step."""
         self._model.adapt(y, x)
 
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return len(self._model.w)
+
 
 class HalkNLMS(OneByOne):
     """Our NLMS, a network of one."""
@@ -73,3 +83,8 @@ class HalkNLMS(OneByOne):
     def learn(self, x: Any, y: float) -> None:
         """Make a step of the network."""
         self._model.learn_one(x, [y])
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return self._model.n_atoms

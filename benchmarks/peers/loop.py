@@ -24,6 +24,11 @@ class Peer(ABC):
     def run(self, prepared: Any) -> Any:
         """Predict and learn every sample; return the predictions."""
 
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of weights that it predicts with."""
+
 
 class OneByOne(Peer):
     """A learner that is called for every sample from Python."""

@@ -39,6 +39,11 @@ class HalkBySample(OneByOne):
         """Make a step of the network."""
         self._model.learn_one(x, [y])
 
+    @property
+    def size(self) -> int:
+        """Number of atoms."""
+        return self._model.n_atoms
+
 
 class HalkByBlock(Peer):
     """The whole stream in one call, which predicts before it learns."""
@@ -58,6 +63,11 @@ class HalkByBlock(Peer):
         return np.concatenate(
             [self._model.observe(piece).prediction for piece in pieces]
         )
+
+    @property
+    def size(self) -> int:
+        """Number of atoms."""
+        return self._model.n_atoms
 
 
 class Reference(OneByOne):
@@ -84,3 +94,8 @@ class Reference(OneByOne):
     def learn(self, x: Any, y: float) -> None:
         """Make a step of the network."""
         self._model.step(x, [y])
+
+    @property
+    def size(self) -> int:
+        """Number of atoms."""
+        return len(self._model.weights[0])

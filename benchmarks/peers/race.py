@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.peers.entries import ENTRIES, Entry
 from benchmarks.peers.loop import error
 from benchmarks.peers.streams import STREAMS, Samples
 from benchmarks.plan import Plan
 from benchmarks.results import Score
-from benchmarks.timing import Job, Times, in_turn
+from benchmarks.timing import Job, in_turn
 
 __all__ = ["chosen", "peers"]
 
 _QUICK = ("wave", "nearly linear")
 _TRAINING, _TEST = 1, 2
 """Seeds: of the stream that settings are chosen on, and of the one that counts."""
+
+
+class Course(NamedTuple):
+    """A stream, and the one apart that settings are chosen on."""
+
+    name: str
+    apart: Samples
+    samples: Samples
+    repeats: int
+
+
+class Finish(NamedTuple):
+    """How a learner came through."""
+
+    settings: dict[str, float]
+    seconds: float
+    predictions: Any
+    size: int
 
 
 def peers(plan: Plan) -> list[Score]:
@@ -25,15 +43,20 @@ def peers(plan: Plan) -> list[Score]:
         draw = STREAMS[name].draw
         apart = draw(plan.pick(150, 400), _TRAINING)
         samples = draw(plan.pick(400, 2000), _TEST)
-        settings: dict[str, dict[str, float]] = {}
-        for peer, entry in ENTRIES.items():
-            plan.tell(f"{name}: {peer}")
-            if not (entry.missing or entry.shares):
-                settings[peer] = chosen(entry, apart)
-        scores += [
-            _score(name, peer, settings, apart, samples, plan) for peer in ENTRIES
-        ]
+        scores += _scores(Course(name, apart, samples, plan.pick(1, 3)), plan)
     return scores
+
+
+def _scores(course: Course, plan: Plan) -> list[Score]:
+    """Return every peer on one stream; who shares settings comes after whose."""
+    finishes: dict[str, Finish] = {}
+    for peer, entry in sorted(ENTRIES.items(), key=lambda item: bool(item[1].shares)):
+        if not entry.missing:
+            plan.tell(f"{course.name}: {peer}")
+            shared = finishes.get(entry.shares)
+            settings = shared.settings if shared else chosen(entry, course.apart)
+            finishes[peer] = _raced(entry, settings, course)
+    return [_score(course, peer, finishes) for peer in ENTRIES]
 
 
 def chosen(entry: Entry, apart: Samples) -> dict[str, float]:
@@ -45,49 +68,41 @@ def chosen(entry: Entry, apart: Samples) -> dict[str, float]:
     return entry.settings()[errors.index(min(errors))]
 
 
-def _score(
-    stream: str,
-    name: str,
-    settings: dict[str, dict[str, float]],
-    apart: Samples,
-    samples: Samples,
-    plan: Plan,
-) -> Score:
-    entry = ENTRIES[name]
-    if entry.missing:
-        return Score(stream, name, missing=entry.missing)
-    own = settings[entry.shares or name]
-    if entry.limit:
-        samples = samples.first(entry.limit)
-    times, predictions = _raced(entry, own, apart, samples, plan.pick(1, 3))
-    n = len(samples.Y)
-    return Score(
-        stream=stream,
-        peer=name,
-        microseconds=times.best / n * 1e6,
-        error=error(predictions, samples.Y),
-        n_samples=n,
-        settings=own,
-        note=f"first {n} samples only" if entry.limit else "",
-    )
-
-
-def _raced(
-    entry: Entry,
-    settings: dict[str, float],
-    apart: Samples,
-    samples: Samples,
-    repeats: int,
-) -> tuple[Times, Any]:
-    """Time fresh learners on the whole stream; return the predictions too."""
-    found: list[Any] = []
+def _raced(entry: Entry, settings: dict[str, float], course: Course) -> Finish:
+    """Time fresh learners on the whole stream."""
+    samples = course.samples.first(entry.limit or len(course.samples.Y))
+    last: list[Any] = []
 
     def fresh() -> Any:
-        peer = entry.made(settings, apart)
+        peer = entry.made(settings, course.apart)
         return peer, peer.prepared(samples)
 
     def run(ready: Any) -> None:
         peer, prepared = ready
-        found[:] = peer.run(prepared)
+        last[:] = [peer, peer.run(prepared)]
 
-    return in_turn([Job(run, fresh)], repeats, warm_up=False)[0], found
+    (times,) = in_turn([Job(run, fresh)], course.repeats, warm_up=False)
+    peer, predictions = last
+    return Finish(settings, times.best, predictions, peer.size)
+
+
+def _score(course: Course, peer: str, finishes: dict[str, Finish]) -> Score:
+    entry = ENTRIES[peer]
+    if entry.missing:
+        return Score(course.name, peer, missing=entry.missing)
+    finish, note = finishes[peer], ""
+    n = len(finish.predictions)
+    targets = course.samples.Y[:n]
+    if entry.limit:
+        there = error(finishes[entry.shares].predictions[:n], targets)
+        note = f"first {n} samples, where halk has {there:.3f}"
+    return Score(
+        stream=course.name,
+        peer=peer,
+        microseconds=finish.seconds / n * 1e6,
+        error=error(finish.predictions, targets),
+        n_samples=n,
+        size=finish.size,
+        settings=finish.settings,
+        note=note,
+    )

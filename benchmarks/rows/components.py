@@ -65,8 +65,8 @@ def kernels(plan: Plan) -> list[Row]:
             rows.append(
                 Row(
                     name=f"kernel-{name}-p{p}",
-                    what=f"kernel {name}, p = {p}, {_ATOMS} atoms",
-                    unit="ns a term",
+                    what=f"a term of {name}, p = {p}, {_ATOMS} atoms",
+                    unit="ns",
                     measured=own.median * unit,
                     base=base.median * unit,
                     against="Gaussian",

@@ -35,11 +35,14 @@ def floor_row(name: str, what: str, found: Against) -> Row:
         measured=found.engine.median * NANO,
         base=found.floor.median * NANO,
         ratio=found.ratio,
-        note=f"{found.order:.1f} atoms",
+        note=f"{found.order:.1f} atoms; floor of {found.term * NANO:.2f} ns a term, "
+        f"{found.product * NANO:.0f} a product",
         missing="" if found.is_about_30 else wrong,
         details={
             "order": found.order,
             "best": found.engine.best * NANO,
             "floor_best": found.floor.best * NANO,
+            "term": found.term * NANO,
+            "product": found.product * NANO,
         },
     )

@@ -75,6 +75,12 @@ def ocean(plan: Plan) -> list[Row]:
             base=times.median,
             ratio=ratio(engine, times),
             note=f"{count.order:.1f} atoms; {experiment.field.source}",
-            details={"terms": count.terms, "order": count.order, "best": engine.best},
+            details={
+                "terms": count.terms,
+                "order": count.order,
+                "best": engine.best,
+                "term": term.median / floor.n_terms * 1e9,
+                "product": product.median / floor.n_products * 1e9,
+            },
         )
     ]

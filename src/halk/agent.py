@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halk._jit import boxed
 from halk._validation import (
+    Indices,
     Vector,
     array,
     nonnegative,
@@ -19,29 +21,14 @@ from halk._validation import (
     require,
     without_nan,
 )
-from halk.adaptation import N_STATE
 from halk.arena import copy_dictionary, roomier
-from halk.compression import Dictionary, dictionary
+from halk.body import conclude, fresh_body, move, predict
+from halk.compression import dictionary
 from halk.errors import DivergenceError
 from halk.expansion import Expansion
 from halk.formulas import Rules, formulas_of
 from halk.kernels import rescaled
-from halk.step import (
-    LARGEST,
-    SPREAD,
-    Pace,
-    Settings,
-    adapted,
-    adopt,
-    desk,
-    dual_pace,
-    evaluate,
-    fresh_targets,
-    observe,
-    own_slope,
-    update_function,
-    update_multipliers,
-)
+from halk.step import LARGEST, SPREAD, Pace, Settings, adopt, desk, observe
 
 
 class Query(NamedTuple):
@@ -92,35 +79,75 @@ class Agent:
         n_features: int,
     ) -> None:
         self.rules = rules
-        self._formulas = formulas_of(rules)
-        self.settings = settings
-        self.pace = pace
         self.neighbours = [int(j) for j in neighbours]
         ordered = self.neighbours == sorted(set(self.neighbours))
         require(ordered, "neighbours", "be ascending and distinct", neighbours)
         degree = len(self.neighbours)
-        self.tolerance = array("tolerance", tolerance, (degree,)).copy()
-        self.multipliers = np.zeros(degree)
-        self.violation = np.zeros(degree)
-        self.asked = np.zeros(degree, dtype=np.int64)
+        tolerance = array("tolerance", tolerance, (degree,)).copy()
         self.n_features = n_features
-        self.order = 0
-        self.scale = 1.0
-        self.target = fresh_targets(1)[0]
-        self.adaptation = np.zeros(N_STATE)
-        self._dictionary = dictionary(4, n_features)
-        self._trust = np.array([np.inf, 0.0])
-        self._desk = desk(16, degree + 1, degree, n_features)
+        self._body = fresh_body(settings, pace, tolerance, n_features)
+        self._box: Any = None
         self._queries: dict[int, Query] = {}
         self._reading: tuple[Vector, float, float] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # formulas are pointers into this process: another one makes its own
-        return vars(self) | {"_formulas": None}
+        # the box holds pointers into this process: another one makes its own
+        return vars(self) | {"_box": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._formulas = formulas_of(self.rules)
+    def _boxed(self) -> Any:
+        if self._box is None:
+            self._box = boxed(Engine(formulas_of(self.rules), self._body))
+        return self._box
+
+    @property
+    def settings(self) -> Settings:
+        """The numbers it shares with all agents."""
+        return self._body.settings
+
+    @property
+    def pace(self) -> Pace:
+        """Its own step sizes and budget."""
+        return self._body.pace
+
+    @property
+    def order(self) -> int:
+        """Number of atoms."""
+        return int(self._body.order[0])
+
+    @property
+    def scale(self) -> float:
+        """What it multiplies the bandwidth of the kernel by."""
+        return float(self._body.scale[0])
+
+    @property
+    def target(self) -> Vector:
+        """Running statistics of its target; to be read."""
+        return self._body.target
+
+    @property
+    def adaptation(self) -> Vector:
+        """What the bandwidth adaptation remembers; the log of the scale first."""
+        return self._body.adaptation
+
+    @property
+    def tolerance(self) -> Vector:
+        """How far the neighbours may be, (n_neighbours,)."""
+        return self._body.tolerance
+
+    @property
+    def multipliers(self) -> Vector:
+        """Price of every tolerance, (n_neighbours,)."""
+        return self._body.multipliers
+
+    @property
+    def violation(self) -> Vector:
+        """Sum of ``h - tolerance`` over the steps that asked, (n_neighbours,)."""
+        return self._body.violation
+
+    @property
+    def asked(self) -> Indices:
+        """Number of those steps, (n_neighbours,)."""
+        return self._body.asked
 
     def predict(self, x: Any) -> float:
         """Return the prediction at one point, in the unit of the target."""
@@ -131,22 +158,17 @@ class Agent:
 
     def _value(self, x: Vector) -> float:
         self._make_room(1)
-        self._desk.block.points[:, 0] = x
-        self._evaluate(1)
-        return float(self._desk.block.values[0])
-
-    def _evaluate(self, b: int) -> None:
-        """Fill kernel values and predictions at the first points of the block."""
-        evaluate(
-            self._formulas, self.scale, self._dictionary, self.order, self.target,
-            self._desk.block, self._desk.workspace, b,
-        )  # fmt: skip
+        self._body.desk.block.points[:, 0] = x
+        return float(predict(self._boxed()))
 
     def _make_room(self, n_block: int) -> None:
-        if self.order + n_block > len(self._desk.workspace.start):
-            degree = len(self.neighbours)
-            n_union = 2 * (self.order + n_block)
-            self._desk = desk(n_union, degree + 1, degree, self.n_features)
+        if self.order + n_block > len(self._body.desk.workspace.start):
+            degree, n_union = len(self.neighbours), 2 * (self.order + n_block)
+            place = desk(n_union, degree + 1, degree, self.n_features)
+            self._replace(desk=place)
+
+    def _replace(self, **parts: Any) -> None:
+        self._body, self._box = self._body._replace(**parts), None
 
     def ask(self, x: Any, y: float) -> dict[int, Query]:
         """Take in a reading; return the query to send to each neighbour.
@@ -166,7 +188,7 @@ class Agent:
         self._finite(point)
         if self.settings.removes_offset or self.settings.removes_spread:
             ratio = observe(self.target, y, self.settings)
-            self._dictionary.weights[: self.order] *= ratio
+            self._body.dictionary.weights[: self.order] *= ratio
         own = self._value(point)
         self._reading = (point, y, own)
         return {
@@ -206,32 +228,13 @@ class Agent:
         answers = answers or {}
         for j, answer in answers.items():
             require(abs(answer.value) < LARGEST, f"answer of {j}", "be finite", answer)
-        m = self._move(answers)
+        self._move(answers)
         if self._reading is not None:
             x, y, own = self._reading
-            if not self._formulas.adapter.is_fixed:
-                m = self._adapt(x, y, own, m, self._around(answers))
-            eta = dual_pace(self.target, self.pace.dual_step_size, self.settings)
-            update_multipliers(
-                self._formulas, self.settings, eta, own, self._desk.inbox.answer,
-                self.target[SPREAD], self.tolerance, self.multipliers,
-                self.violation, self.asked, self._desk.inbox,
-            )  # fmt: skip
-        self.order = m
+            self._body.desk.block.points[:, 0] = x
+            conclude(self._boxed(), own, y, self._around(answers))
         self._reading = None
         self._queries = {}
-
-    def _adapt(self, x: Vector, y: float, own: float, m: int, around: float) -> int:
-        formulas, block, ws = self._formulas, self._desk.block, self._desk.workspace
-        block.points[:, 0] = x
-        scale = np.array([self.scale])
-        slope = own_slope(formulas, own, y, self.target)
-        m = adapted(
-            formulas, self._dictionary, m, block, ws, self.adaptation, scale, slope,
-            around, self._trust, self.settings.norm_bound,
-        )  # fmt: skip
-        self.scale = float(scale[0])
-        return int(m)
 
     def _around(self, answers: Mapping[int, Answer]) -> float:
         # summed in order of the neighbours, as the simulator does
@@ -240,7 +243,8 @@ class Agent:
 
     def _fill_inbox(self, answers: Mapping[int, Answer]) -> int:
         self._make_room(1 + len(self.neighbours))
-        points, inbox, b = self._desk.block.points, self._desk.inbox, 0
+        place, b = self._body.desk, 0
+        points, inbox = place.block.points, place.inbox
         if self._reading is not None:
             points[:, 0] = self._reading[0]
             b = 1
@@ -255,30 +259,21 @@ class Agent:
             b += 1
         return b
 
-    def _move(self, answers: Mapping[int, Answer]) -> int:
+    def _move(self, answers: Mapping[int, Answer]) -> None:
         y = 0.0 if self._reading is None else self._reading[1]
         while True:
             b = self._fill_inbox(answers)
-            self._evaluate(b)
-            m = update_function(
-                self._formulas, self.settings, self.pace, self._dictionary, self.order,
-                self.scale, self.target, self._trust, self._desk.block,
-                self._desk.workspace, self._desk.inbox, b, self._reading is not None,
-                y, self.multipliers,
-            )  # fmt: skip
+            m = int(move(self._boxed(), b, self._reading is not None, y))
             if m >= 0:
-                return int(m)
-            self._dictionary = self._roomier(-m)
-
-    def _roomier(self, wanted: int) -> Dictionary:
-        old, m = self._dictionary, self.order
-        new = dictionary(roomier(len(old.weights), wanted), self.n_features)
-        copy_dictionary(old, new, m)
-        return new
+                return
+            old = self._body.dictionary
+            new = dictionary(roomier(len(old.weights), -m), self.n_features)
+            copy_dictionary(old, new, self.order)
+            self._replace(dictionary=new)
 
     @property
     def function(self) -> Expansion:
         """A copy of the agent's function."""
         kernel = rescaled(self.rules.kernel, self.scale)
-        D = self._dictionary
+        D = self._body.dictionary
         return Expansion(kernel, D.atoms[:, : self.order].T, D.weights[: self.order])

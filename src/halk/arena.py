@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halk._jit import LANES, compiled, padded
+from halk._jit import LANES, borrowed, compiled, matrix_at, padded
 from halk._validation import Indices, Matrix, Vector
 from halk.compression import Dictionary, pad
 
@@ -39,9 +39,9 @@ def dictionary_of(arena: Arena, i: int) -> Dictionary:
     c, r, s = arena.capacity[i], arena.row[i], arena.cell[i]
     p = arena.tail[2]
     return Dictionary(
-        arena.atoms[p * r : p * (r + c)].reshape((p, c)),
+        matrix_at(arena.atoms, p * r, p, c),
         arena.weights[r : r + c],
-        arena.inverse[s : s + c * c].reshape((c, c)),
+        matrix_at(arena.inverse, s, c, c),
         arena.diagonal[r : r + c],
         arena.norms[r : r + c],
     )
@@ -63,11 +63,12 @@ def make_room(arena: Arena, i: int, wanted: int) -> bool:
     row, cell = arena.tail[0], arena.tail[1]
     if row + new > len(arena.weights) or cell + new * new > len(arena.inverse):
         return False
-    old = dictionary_of(arena, i)
+    old = borrowed(dictionary_of(arena, i))
     arena.tail[0] += new
     arena.tail[1] += new * new
     arena.row[i], arena.cell[i], arena.capacity[i] = row, cell, new
-    copy_dictionary(old, dictionary_of(arena, i), arena.order[i])
+    new_place = borrowed(dictionary_of(arena, i))
+    copy_dictionary(old, new_place, arena.order[i])
     return True
 
 
@@ -87,10 +88,10 @@ def copy_dictionary(source: Dictionary, target: Dictionary, m: int) -> None:
 
 @compiled
 def _copy_all(source: Arena, target: Arena) -> None:
-    for i in range(len(source.order)):
-        copy_dictionary(
-            dictionary_of(source, i), dictionary_of(target, i), source.order[i]
-        )
+    old, new = borrowed(source), borrowed(target)
+    for i in range(len(old.order)):
+        source_i = borrowed(dictionary_of(old, i))
+        copy_dictionary(source_i, borrowed(dictionary_of(new, i)), old.order[i])
 
 
 def arena(capacity: Indices, n_features: int, spare: float = 0.0) -> Arena:

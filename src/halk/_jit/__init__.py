@@ -1,11 +1,14 @@
 """Compilation to machine code: the only package that imports Numba."""
 
+from halk._jit.borrowing import borrowed, matrix_at
 from halk._jit.boxes import boxed
 from halk._jit.compilation import (
     IS_INTERPRETED,
     compiled,
     generic,
+    generic_in_lanes,
     generic_procedure,
+    inlined,
     scaled_tuple,
 )
 from halk._jit.exponential import decay
@@ -41,18 +44,22 @@ __all__ = [
     "Lanes",
     "any_at_most",
     "any_below",
+    "borrowed",
     "boxed",
     "compiled",
     "decay",
     "filled",
     "fma",
     "generic",
+    "generic_in_lanes",
     "generic_procedure",
     "in_lanes",
+    "inlined",
     "is_ours",
     "least",
     "load",
     "magnitude",
+    "matrix_at",
     "packed",
     "padded",
     "parameters",

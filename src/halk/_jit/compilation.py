@@ -36,6 +36,15 @@ def compiled(function: F) -> F:
     return cast(F, tolerant(made))
 
 
+def inlined(function: F) -> F:
+    """Compile ``function`` into everything that calls it: for what works on lanes.
+
+    A call would take lanes through memory, which costs more than most operations.
+    """
+    made = njit(cache=True, error_model="numpy", nogil=True, forceinline=True)(function)
+    return cast(F, tolerant(made))
+
+
 def tolerant(function: Any) -> Any:
     """Let the disk cache forget what it cannot read.
 
@@ -81,8 +90,13 @@ def generic_procedure(stub: Callable[..., T]) -> "_SingleDispatchCallable[T]":
     return _generic(stub, "never")
 
 
+def generic_in_lanes(stub: Callable[..., T]) -> "_SingleDispatchCallable[T]":
+    """Make ``stub`` generic like :func:`generic`, and compile it like ``inlined``."""
+    return _generic(stub, "never", forceinline=True)
+
+
 def _generic(
-    stub: Callable[..., T], inline: Literal["always", "never"]
+    stub: Callable[..., T], inline: Literal["always", "never"], **options: Any
 ) -> "_SingleDispatchCallable[T]":
     dispatch = singledispatch(stub)
 
@@ -90,7 +104,7 @@ def _generic(
         return dispatch.dispatch(_python_class(component))
 
     # strict would also compare annotations, and refuse
-    overload(dispatch, strict=False, inline=inline)(select)
+    overload(dispatch, jit_options=options, strict=False, inline=inline)(select)
     return dispatch
 
 

@@ -7,7 +7,7 @@ Taylor polynomial of degree 12 is exact to rounding.
 
 from math import factorial
 
-from halk._jit.compilation import compiled
+from halk._jit.compilation import inlined
 from halk._jit.lanes import Lanes, fma, least, spread, two_to_the
 
 FARTHEST = 700.0
@@ -22,7 +22,7 @@ _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 )
 
 
-@compiled
+@inlined
 def decay(a: Lanes) -> Lanes:
     """Return ``exp(-a)`` for ``a >= 0``, with a relative error below 1e-15.
 

@@ -14,6 +14,7 @@ from numba import cfunc, typeof, types
 from numba.core.errors import NumbaError
 from numba.extending import lower_builtin, type_callable
 
+from halk._jit.borrowing import BorrowedArray, borrowed_type
 from halk._jit.compilation import IS_INTERPRETED
 from halk._validation import Vector
 
@@ -22,20 +23,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Numba types this for its compiler, not for callers
 _type_of: Any = typeof
 
-_POINT = types.Array(types.float64, 1, "C")
+_POINT = BorrowedArray(types.float64, 1, "C")
 _POINT_FUNCTION = types.float64(_POINT, _POINT)
 
 
 def pointer(returns: Any, *examples: Any, cache: bool = True) -> Callable[[F], Any]:
     """Compile a function of arguments like ``examples`` into a pointer to call.
 
-    Without ``cache`` nothing is left on disk: for what holds a user's own code.
+    Its arrays are borrowed ones. Without ``cache`` nothing is left on disk: for what holds a user's own code.
     """
 
     def decorate(function: F) -> Any:
         if IS_INTERPRETED:
             return function
-        result, *arguments = (_type_of(example) for example in (returns, *examples))
+        result, *arguments = (
+            borrowed_type(_type_of(example)) for example in (returns, *examples)
+        )
         compile_it = cfunc(result(*arguments), cache=cache, error_model="numpy")
         return compile_it(function)
 

@@ -8,7 +8,7 @@ from halk._validation import Vector
 from halk.adaptation import N_STATE
 from halk.bandwidth import Adaptation
 from halk.checks.law import check_value, law
-from halk.compression import Dictionary, compress, dictionary
+from halk.compression import Dictionary, compress_arrays, dictionary
 from halk.formulas import Formulas, Rules, formulas_of
 from halk.kernels import Gaussian, Kernel, rescaled
 from halk.losses import Squared
@@ -98,8 +98,8 @@ def _smooth(formulas: Formulas) -> tuple[int, Dictionary, Desk]:
     place.block.points[0, :n] = x
     place.block.coefficients[:n] = np.sin(6.0 * x)
     trust = np.array([np.inf, 0.0])
-    m = compress(
-        formulas.rows, formulas.projector, 1.0, D, 0, place.block, place.workspace, n,
-        1e-6, trust,
+    m = compress_arrays(
+        formulas.rows, formulas.projector, D, place.block, place.workspace, n, 1e-6,
+        trust,
     )  # fmt: skip
     return int(m), D, place

@@ -6,7 +6,12 @@ the removal when it must, ``trust`` says when a decision needs to be verified,
 """
 
 from halk.compression.block import merge_duplicates, weights_only
-from halk.compression.compress import compress, compressed, projector
+from halk.compression.compress import (
+    compress,
+    compress_arrays,
+    compressed,
+    projector,
+)
 from halk.compression.greedy import commit, pad, project, rebuild
 from halk.compression.trust import AGE, DRIFT, ROUNDING
 from halk.compression.workspace import (
@@ -32,6 +37,7 @@ __all__ = [
     "block",
     "commit",
     "compress",
+    "compress_arrays",
     "compressed",
     "dictionary",
     "merge_duplicates",

@@ -3,11 +3,21 @@
 Their plain twins are NumPy's ``@``; tests compare them. Rows have room for full lanes.
 """
 
-from halk._jit import LANES, compiled, fma, load, magnitude, spread, store, total
+from halk._jit import (
+    LANES,
+    compiled,
+    fma,
+    inlined,
+    load,
+    magnitude,
+    spread,
+    store,
+    total,
+)
 from halk._validation import Matrix, Vector
 
 
-@compiled
+@inlined
 def dot(a: Vector, b: Vector, n: int) -> float:
     """Return ``<a, b>`` over the first ``n``; what stands behind does not matter."""
     full = n // LANES * LANES
@@ -20,7 +30,7 @@ def dot(a: Vector, b: Vector, n: int) -> float:
     return result
 
 
-@compiled
+@inlined
 def size(a: Vector, n: int) -> float:
     """Return ``|a|_1`` over the first ``n``; zeros stand behind, up to full lanes."""
     lanes = spread(0.0)
@@ -29,7 +39,7 @@ def size(a: Vector, n: int) -> float:
     return total(lanes)
 
 
-@compiled
+@inlined
 def add_scaled(a: Vector, factor: float, b: Vector, n: int) -> None:
     """Add ``factor b`` to ``a``, over full lanes from the first ``n`` on."""
     share = spread(factor)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._jit import LANES, compiled, load, pointer, store
+from halk._jit import LANES, borrowed, compiled, load, pointer, store
 from halk._validation import Vector, nonnegative
 from halk.compression.block import (
     DECIDED,
@@ -108,6 +108,18 @@ def compress(
     return projector(D, m, block, ws, b, budget, trust, decided)  # type: ignore[no-any-return]
 
 
+@compiled
+def compress_arrays(
+    rows: Rows, projector: Any, D: Dictionary, block: Block, ws: Workspace, b: int,
+    budget: float, trust: Vector,
+) -> int:  # fmt: skip
+    """Compress ``b`` points into an empty dictionary: :func:`compress` from Python."""
+    return compress(
+        borrowed(rows), projector, 1.0, borrowed(D), 0, borrowed(block), borrowed(ws),
+        b, budget, borrowed(trust),
+    )  # fmt: skip
+
+
 def compressed(expansion: Expansion, budget: float) -> Expansion:
     r"""Return an expansion of fewer atoms within an RKHS distance.
 
@@ -143,7 +155,6 @@ def compressed(expansion: Expansion, budget: float) -> Expansion:
     B.points[:, :n] = expansion.atoms.T
     B.coefficients[:n] = expansion.weights
     trust = np.array([np.inf, 0.0])
-    m = compress(
-        rows_of(expansion.kernel), projector(), 1.0, D, 0, B, ws, n, budget, trust
-    )
+    rows = rows_of(expansion.kernel)
+    m = compress_arrays(rows, projector(), D, B, ws, n, budget, trust)
     return Expansion(expansion.kernel, D.atoms[:, :m].T, D.weights[:m])

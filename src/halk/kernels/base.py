@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from halk._jit import Lanes, compiled, generic, generic_procedure, packed
+from halk._jit import (
+    Lanes,
+    compiled,
+    generic,
+    generic_in_lanes,
+    generic_procedure,
+    packed,
+)
 from halk._validation import Matrix, Vector, array, without_nan
 from halk.component import Component
 
@@ -26,7 +33,7 @@ def rescaled(kernel: Any, factor: float) -> Any:
     return kernel
 
 
-@generic_procedure
+@generic_in_lanes
 def kernel_lanes(
     kernel: Any, atoms: Matrix, k: int, m: int, points: Matrix, r: int, scratch: Matrix
 ) -> Lanes:

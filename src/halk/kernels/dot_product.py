@@ -3,7 +3,7 @@
 from math import pow
 from typing import NamedTuple, Self
 
-from halk._jit import Lanes, compiled, fma, load, spread
+from halk._jit import Lanes, compiled, fma, inlined, load, spread
 from halk._validation import Matrix, Vector, integer, nonnegative, positive
 from halk.kernels.base import Kernel, kernel_lanes, kernel_value
 
@@ -19,7 +19,7 @@ def inner_product(x: Vector, y: Vector) -> float:
     return total
 
 
-@compiled
+@inlined
 def inner_products(atoms: Matrix, k: int, points: Matrix, r: int) -> Lanes:
     """Return ``<d, x>`` in lanes."""
     total = spread(0.0)
@@ -28,7 +28,7 @@ def inner_products(atoms: Matrix, k: int, points: Matrix, r: int) -> Lanes:
     return total
 
 
-@compiled
+@inlined
 def power(base: Lanes, degree: int) -> Lanes:
     """Return ``base^degree`` by squaring."""
     result = spread(1.0)

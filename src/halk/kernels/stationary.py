@@ -15,6 +15,7 @@ from halk._jit import (
     decay,
     fma,
     generic,
+    generic_in_lanes,
     generic_procedure,
     load,
     root,
@@ -57,7 +58,7 @@ def _(bandwidth: tuple[float, ...], x: Vector, y: Vector) -> float:
     return total
 
 
-@generic_procedure
+@generic_in_lanes
 def squared_ratios(
     bandwidth: Any, atoms: Matrix, k: int, points: Matrix, r: int
 ) -> Lanes:

@@ -6,7 +6,7 @@ questions. The agent's own prediction comes with them.
 
 from math import nan
 
-from halk._jit import LANES, compiled, load, store
+from halk._jit import LANES, borrowed, compiled, load, store
 from halk.arena import dictionary_of
 from halk.compression import TERMS
 from halk.simulator.arrays import (
@@ -78,7 +78,7 @@ def _evaluate(
     """Fill in the answers of ``j``; False if one is not finite."""
     links, talk, state = engine.links, engine.talk, engine.state
     rows, block, settings = engine.formulas.rows, desk.block, engine.settings
-    D = dictionary_of(state.arena, j)
+    D = borrowed(dictionary_of(state.arena, j))
     rows.fill(
         rows.theta, state.scale[j], D.atoms, m, D.weights, block.points, b,
         block.cross, block.values, desk.workspace.scratch,

@@ -1,6 +1,6 @@
 """Before a step: predictions at single points, readings taken in, who is touched."""
 
-from halk._jit import compiled
+from halk._jit import borrowed, compiled
 from halk._validation import Matrix
 from halk.arena import dictionary_of
 from halk.simulator.arrays import Engine, Readings, Record
@@ -11,7 +11,7 @@ from halk.step import LARGEST, OFFSET, SPREAD, Desk, adopt, observe
 def value_of(engine: Engine, desk: Desk, i: int, x: Matrix, r: int) -> float:
     """Return agent ``i``'s prediction ``F_i(x_r)`` in the unit of the target."""
     state, rows, block = engine.state, engine.formulas.rows, desk.block
-    D = dictionary_of(state.arena, i)
+    D = borrowed(dictionary_of(state.arena, i))
     for f in range(len(block.points)):
         block.points[f, 0] = x[r, f]
     rows.fill(
@@ -47,7 +47,7 @@ def listen(engine: Engine, desk: Desk, readings: Readings, record: Record) -> No
         i = readings.agent[r]
         record.prediction[r] = value_of(engine, desk, i, readings.x, r)
         ratio = observe(state.target[i], readings.y[r], settings)
-        D = dictionary_of(state.arena, i)
+        D = borrowed(dictionary_of(state.arena, i))
         for k in range(state.arena.order[i]):
             D.weights[k] *= ratio
         talk.own[i] = value_of(engine, desk, i, readings.x, r)

@@ -8,7 +8,7 @@ move, then multipliers do. Within a pass agents do not depend on each other.
 
 from typing import Any
 
-from halk._jit import compiled
+from halk._jit import borrowed, compiled
 from halk._validation import Indices, Matrix, Vector
 from halk.simulator.answers import answer
 from halk.simulator.arrays import DIVERGED, FINISHED, Engine, Readings, Record
@@ -22,9 +22,10 @@ def values_of(
     box: Any, desk_box: Any, agent: Indices, x: Matrix, out: Vector
 ) -> None:
     """Fill ``out`` with the prediction of agent ``agent[r]`` at ``x[r]``."""
-    engine, desk = box.value, desk_box.value
+    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    points, values = borrowed(x), borrowed(out)
     for r in range(len(agent)):
-        out[r] = value_of(engine, desk, agent[r], x, r)
+        values[r] = value_of(engine, desk, agent[r], points, r)
 
 
 @compiled
@@ -41,13 +42,14 @@ def begin(engine: Engine, desk: Desk, readings: Readings, record: Record) -> boo
 
 
 @compiled
-def run(box: Any, desk_box: Any, readings: Readings, record: Record) -> int:
+def run(box: Any, desk_box: Any, stream: Readings, seen: Record) -> int:
     """Run the stream from where the cursor stands; return a status.
 
     Mutates state and exchange. After a status that asks for room the caller makes it
     and calls again: no work is lost.
     """
-    engine, desk = box.value, desk_box.value
+    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    readings, record = borrowed(stream), borrowed(seen)
     cursor = engine.talk.cursor
     while cursor[0] < len(readings.start) - 1:
         if cursor[1] == 0:

@@ -1,6 +1,6 @@
 """Functions move, then multipliers: what agents do with the answers of a step."""
 
-from halk._jit import compiled
+from halk._jit import borrowed, compiled
 from halk._validation import Indices
 from halk.arena import dictionary_of, make_room
 from halk.compression import TERMS, Block, Dictionary
@@ -52,6 +52,7 @@ def _with_rows(
 ) -> Block:
     """Return the block with kernel values: those put aside, or computed again."""
     block, place = desk.block, engine.talk.place[i]
+    cross = block.cross
     if place < 0:
         rows, ws = engine.formulas.rows, desk.workspace
         rows.fill(
@@ -59,10 +60,11 @@ def _with_rows(
             block.cross, ws.rest, ws.scratch,
         )  # fmt: skip
         ws.counts[TERMS] += b * m
-        return block
+    else:
+        cross = engine.talk.kept[place : place + b]
     return Block(
         block.points,
-        engine.talk.kept[place : place + b],
+        cross,
         block.gram,
         block.coefficients,
         block.values,
@@ -79,12 +81,12 @@ def update_agent(
     arena, formulas, settings = state.arena, engine.formulas, engine.settings
     r = talk.reading[i]
     y = readings.y[r] if r >= 0 else 0.0
-    pace = Pace(paces[i, 0], paces[i, 1], paces[i, 2])
+    pace = borrowed(Pace(paces[i, 0], paces[i, 1], paces[i, 2]))
     mu = state.multipliers[links.start[i] : links.start[i + 1]]
     while True:
         b = _fill_inbox(engine, desk, readings, i)
-        D, m = dictionary_of(arena, i), arena.order[i]
-        block = _with_rows(engine, desk, i, D, m, b)
+        D, m = borrowed(dictionary_of(arena, i)), arena.order[i]
+        block = borrowed(_with_rows(engine, desk, i, D, m, b))
         m = update_function(
             formulas, settings, pace, D, m, state.scale[i], state.target[i],
             talk.trust[i], block, desk.workspace, desk.inbox, b, r >= 0, y, mu,
