@@ -8,11 +8,11 @@ import numpy as np
 
 from halk._jit import (
     LANES,
-    compiled,
     decay,
     filled,
     fma,
     generic_procedure,
+    internal,
     is_ours,
     load,
     parameters,
@@ -146,7 +146,7 @@ def _(
         state[0] -= pace * state[2] / sqrt(state[3])
 
 
-@compiled
+@internal
 def leave_one_out_ratio(
     kernel: Any, D: Dictionary, m: int, points: Matrix, ws: Workspace
 ) -> float:
@@ -174,7 +174,7 @@ def leave_one_out_ratio(
     return total / max(counted, 1)
 
 
-@compiled
+@internal
 def _weighted_mean(squares: Vector, own: int, n: int) -> float:
     """Return the mean of squared distances weighted by ``exp(-square / 2)``; else -1.
 
@@ -197,7 +197,7 @@ def _weighted_mean(squares: Vector, own: int, n: int) -> float:
     return total(above) / total(below)
 
 
-@compiled
+@internal
 def _ridge_inverse(m: int, ws: Workspace, smoothing: float) -> None:
     """Fill ``ws.inverse`` with ``(K + smoothing I)^-1``, ``K`` in ``ws.gram``."""
     for k in range(m):
@@ -208,7 +208,7 @@ def _ridge_inverse(m: int, ws: Workspace, smoothing: float) -> None:
         sweep(ws.inverse, m, k)
 
 
-@compiled
+@internal
 def refitted_slope(
     kernel: Any, D: Dictionary, m: int, points: Matrix, ws: Workspace, smoothing: float
 ) -> float:
@@ -237,7 +237,7 @@ def refitted_slope(
     return slope / (2.0 * step)
 
 
-@compiled
+@internal
 def refit_to_scale(
     old: Any, new: Any, D: Dictionary, m: int, block: Block, ws: Workspace,
     smoothing: float,

@@ -22,8 +22,8 @@ from halk._validation import (
     without_nan,
 )
 from halk.arena import copy_dictionary, roomier
-from halk.body import conclude, fresh_body, move, predict
-from halk.compression import dictionary
+from halk.body import Whole, conclude, fresh_body, move, predict
+from halk.compression import NEEDS_RESCUE, dictionary
 from halk.errors import DivergenceError
 from halk.expansion import Expansion
 from halk.formulas import Rules, formulas_of
@@ -86,6 +86,7 @@ class Agent:
         tolerance = array("tolerance", tolerance, (degree,)).copy()
         self.n_features = n_features
         self._body = fresh_body(settings, pace, tolerance, n_features)
+        self._can_rescue = False
         self._box: Any = None
         self._queries: dict[int, Query] = {}
         self._reading: tuple[Vector, float, float] | None = None
@@ -96,7 +97,8 @@ class Agent:
 
     def _boxed(self) -> Any:
         if self._box is None:
-            self._box = boxed(Engine(formulas_of(self.rules), self._body))
+            formulas = formulas_of(self.rules, self._can_rescue)
+            self._box = boxed(Whole(formulas, self._body))
         return self._box
 
     @property
@@ -266,6 +268,9 @@ class Agent:
             m = int(move(self._boxed(), b, self._reading is not None, y))
             if m >= 0:
                 return
+            if m == NEEDS_RESCUE:
+                self._can_rescue, self._box = True, None
+                continue
             old = self._body.dictionary
             new = dictionary(roomier(len(old.weights), -m), self.n_features)
             copy_dictionary(old, new, self.order)

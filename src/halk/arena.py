@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from halk._jit import LANES, borrowed, compiled, matrix_at, padded
-from halk._validation import Indices, Matrix, Vector
+from halk._validation import Indices, Vector
 from halk.compression import Dictionary, pad
-
 
 _STRIDE = 2 * LANES
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import borrowed, compiled
+from halk._jit import borrowed, compiled, internal
 from halk._validation import Indices, Vector
 from halk.adaptation import N_STATE
 from halk.compression import Dictionary, dictionary
@@ -26,7 +26,7 @@ from halk.step import (
 
 
 class Body(NamedTuple):
-    """One agent; goes to compiled code in a box, with its formulas."""
+    """The numbers and arrays of one agent."""
 
     settings: Settings
     pace: Pace
@@ -41,6 +41,13 @@ class Body(NamedTuple):
     multipliers: Vector  # (degree,)
     violation: Vector  # (degree,)  sum of h - gamma over the steps that asked
     asked: Indices  # (degree,)     number of those steps
+
+
+class Whole(NamedTuple):
+    """An agent with its formulas."""
+
+    formulas: Formulas
+    body: Body
 
 
 def fresh_body(
@@ -65,7 +72,7 @@ def fresh_body(
     )
 
 
-@compiled
+@internal
 def look(formulas: Formulas, body: Body, b: int) -> None:
     """Fill kernel values and predictions at the first ``b`` points of the block."""
     evaluate(
@@ -77,7 +84,8 @@ def look(formulas: Formulas, body: Body, b: int) -> None:
 @compiled
 def predict(box: Any) -> float:
     """Return the prediction at the first point of the block."""
-    formulas, body = borrowed(box.value[0]), borrowed(box.value[1])
+    whole = borrowed(box.value)
+    formulas, body = whole.formulas, whole.body
     look(formulas, body, 1)
     return float(body.desk.block.values[0])
 
@@ -85,7 +93,8 @@ def predict(box: Any) -> float:
 @compiled
 def move(box: Any, b: int, has_reading: bool, y: float) -> int:
     """Move the function; return the number of atoms, or minus that to make room for."""
-    formulas, body = borrowed(box.value[0]), borrowed(box.value[1])
+    whole = borrowed(box.value)
+    formulas, body = whole.formulas, whole.body
     look(formulas, body, b)
     place = body.desk
     m = update_function(
@@ -104,7 +113,8 @@ def conclude(box: Any, own: float, y: float, around: float) -> None:
 
     Its point is in the first column of the block, the answers are in the inbox.
     """
-    formulas, body = borrowed(box.value[0]), borrowed(box.value[1])
+    whole = borrowed(box.value)
+    formulas, body = whole.formulas, whole.body
     place, settings = body.desk, body.settings
     if not formulas.adapter.is_fixed:
         slope = own_slope(formulas, own, y, body.target)

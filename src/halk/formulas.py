@@ -8,7 +8,7 @@ import numpy as np
 from halk._jit import filled, is_ours, parameters, pointer, skeleton
 from halk._validation import Vector
 from halk.adaptation import Adapter, adapter_of
-from halk.compression import projector
+from halk.compression import Procedures, procedures
 from halk.losses import loss_curvature, loss_slope
 from halk.proximity import proximity_curvature, proximity_slope, proximity_value
 from halk.rows import Rows, rows_of
@@ -28,7 +28,7 @@ class Formulas(NamedTuple):
 
     rows: Rows
     adapter: Adapter
-    projector: Any  # the rare part of compression
+    procedures: Procedures  # of compression
     slope: Any  # slope(loss, a, y)
     loss: Vector  # parameters of the loss
     loss_curvature: float
@@ -37,12 +37,15 @@ class Formulas(NamedTuple):
     proximity_curvature: float
 
 
-def formulas_of(rules: Rules) -> Formulas:
-    """Return the rules for compiled code; compiles what is new among them."""
+def formulas_of(rules: Rules, can_rescue: bool = False) -> Formulas:
+    """Return the rules for compiled code; compiles what is new among them.
+
+    ``can_rescue`` brings in the part of compression that is needed when told so.
+    """
     return Formulas(
         rows=rows_of(rules.kernel),
         adapter=adapter_of(rules.adaptation, rules.kernel),
-        projector=projector(),
+        procedures=procedures(can_rescue),
         slope=_slope(skeleton(rules.loss)),
         loss=parameters(rules.loss),
         loss_curvature=float(loss_curvature(rules.loss)),

@@ -7,9 +7,9 @@ import numpy as np
 
 from halk._jit import (
     LANES,
-    compiled,
     filled,
     fma,
+    internal,
     is_ours,
     load,
     parameters,
@@ -23,7 +23,7 @@ from halk._validation import Matrix, Vector
 from halk.kernels import Kernel, kernel_at_itself, kernel_lanes, rescaled
 
 
-@compiled
+@internal
 def kernel_row(
     kernel: Any, atoms: Matrix, m: int, points: Matrix, r: int, out: Vector,
     scratch: Matrix,
@@ -33,7 +33,7 @@ def kernel_row(
         store(out, k, kernel_lanes(kernel, atoms, k, m, points, r, scratch))
 
 
-@compiled
+@internal
 def kernel_rows(
     kernel: Any, atoms: Matrix, m: int, points: Matrix, b: int, out: Matrix,
     scratch: Matrix,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halk._jit import LANES, compiled, load, spread, store
+from halk._jit import LANES, compiled, internal, load, spread, store
 from halk._validation import Indices, Matrix, Vector
 from halk.compression import Block, Dictionary, Workspace, block, compress, workspace
 from halk.compression.algebra import dot
@@ -133,7 +133,7 @@ def adopt(target: Vector, value: float, spread: float, settings: Settings) -> No
             target[SPREAD] = spread
 
 
-@compiled
+@internal
 def dual_pace(target: Vector, eta: float, settings: Settings) -> float:
     """Return the dual step size; zero while the agent's statistics are not yet known.
 
@@ -147,7 +147,7 @@ def dual_pace(target: Vector, eta: float, settings: Settings) -> float:
     return 0.0 if target[COUNT] < WARM_UP or is_stuck else eta
 
 
-@compiled
+@internal
 def evaluate(
     formulas: Formulas, scale: float, D: Dictionary, m: int, target: Vector,
     block: Block, ws: Workspace, b: int,
@@ -162,7 +162,7 @@ def evaluate(
         block.values[row] = target[OFFSET] + target[SPREAD] * block.values[row]
 
 
-@compiled
+@internal
 def _own_pull(
     formulas: Formulas, block: Block, y: float, target: Vector, mu: Vector, inbox: Inbox
 ) -> float:
@@ -184,7 +184,7 @@ def _own_pull(
     return formulas.loss_curvature + 2.0 * price * formulas.proximity_curvature
 
 
-@compiled
+@internal
 def _neighbour_pulls(
     formulas: Formulas, block: Block, inbox: Inbox, first: int, b: int, target: Vector
 ) -> float:
@@ -207,7 +207,7 @@ def _neighbour_pulls(
     return curvature
 
 
-@compiled
+@internal
 def update_function(
     formulas: Formulas,
     settings: Settings,
@@ -257,7 +257,7 @@ def update_function(
     for k in range(0, m, LANES):
         store(ws.start, k, spread(shrink) * load(D.weights, k))
     m = compress(
-        formulas.rows, formulas.projector, scale, D, m, block, ws, b, pace.budget,
+        formulas.rows, formulas.procedures, scale, D, m, block, ws, b, pace.budget,
         trust,
     )  # fmt: skip
     if m > 0:
@@ -265,7 +265,7 @@ def update_function(
     return m
 
 
-@compiled
+@internal
 def own_slope(formulas: Formulas, own: float, y: float, target: Vector) -> float:
     """Return the slope of the loss at a reading, both in the agent's own unit."""
     offset, unit = target[OFFSET], 1.0 / target[SPREAD]
@@ -273,7 +273,7 @@ def own_slope(formulas: Formulas, own: float, y: float, target: Vector) -> float
     return float(formulas.slope(formulas.loss, a, b))
 
 
-@compiled
+@internal
 def scale_into_ball(
     formulas: Formulas, scale: float, D: Dictionary, m: int, ws: Workspace,
     norm_bound: float,
@@ -292,7 +292,7 @@ def scale_into_ball(
             D.weights[k] *= norm_bound / square**0.5
 
 
-@compiled
+@internal
 def adapted(
     formulas: Formulas, D: Dictionary, m: int, block: Block, ws: Workspace,
     state: Vector, scale: Vector, slope: float, around: float, trust: Vector,
@@ -311,7 +311,7 @@ def adapted(
     return m
 
 
-@compiled
+@internal
 def update_multipliers(
     formulas: Formulas,
     settings: Settings,

@@ -9,7 +9,9 @@ from halk._jit.compilation import (
     generic_in_lanes,
     generic_procedure,
     inlined,
+    internal,
     scaled_tuple,
+    shared,
 )
 from halk._jit.exponential import decay
 from halk._jit.lanes import (
@@ -55,6 +57,7 @@ __all__ = [
     "generic_procedure",
     "in_lanes",
     "inlined",
+    "internal",
     "is_ours",
     "least",
     "load",
@@ -67,6 +70,7 @@ __all__ = [
     "pointer",
     "root",
     "scaled_tuple",
+    "shared",
     "skeleton",
     "spread",
     "store",

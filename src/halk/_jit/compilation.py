@@ -36,13 +36,30 @@ def compiled(function: F) -> F:
     return cast(F, tolerant(made))
 
 
+_INTERNAL = {
+    "error_model": "numpy",
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+
+def internal(function: F) -> F:
+    """Compile ``function`` for compiled callers only, which it is cached with."""
+    return cast(F, njit(**_INTERNAL)(function))
+
+
+def shared(function: F) -> F:
+    """Compile ``function`` for several compiled callers, once."""
+    return cast(F, njit(**_INTERNAL)(function))
+
+
 def inlined(function: F) -> F:
     """Compile ``function`` into everything that calls it: for what works on lanes.
 
     A call would take lanes through memory, which costs more than most operations.
     """
-    made = njit(cache=True, error_model="numpy", nogil=True, forceinline=True)(function)
-    return cast(F, tolerant(made))
+    return cast(F, njit(forceinline=True, **_INTERNAL)(function))
 
 
 def tolerant(function: Any) -> Any:

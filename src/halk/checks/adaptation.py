@@ -45,7 +45,7 @@ def check_adaptation(
     if not isinstance(rule, Adaptation):
         raise TypeError(f"rule must be an Adaptation, got {rule!r}")
     rng, kernel = np.random.default_rng(seed), kernel or Gaussian(0.2)
-    formulas = formulas_of(Rules(kernel, Squared(), Distance(), rule))
+    formulas = formulas_of(Rules(kernel, Squared(), Distance(), rule), can_rescue=True)
     m, D, place = _smooth(formulas)
     state, scale, trust = np.zeros(N_STATE), np.ones(1), np.array([np.inf, 0.0])
     for t in range(n_steps):
@@ -99,7 +99,7 @@ def _smooth(formulas: Formulas) -> tuple[int, Dictionary, Desk]:
     place.block.coefficients[:n] = np.sin(6.0 * x)
     trust = np.array([np.inf, 0.0])
     m = compress_arrays(
-        formulas.rows, formulas.projector, D, place.block, place.workspace, n, 1e-6,
+        formulas.rows, formulas.procedures, D, place.block, place.workspace, n, 1e-6,
         trust,
     )  # fmt: skip
     return int(m), D, place

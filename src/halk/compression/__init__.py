@@ -7,12 +7,15 @@ the removal when it must, ``trust`` says when a decision needs to be verified,
 
 from halk.compression.block import merge_duplicates, weights_only
 from halk.compression.compress import (
+    NEEDS_RESCUE,
+    Procedures,
     compress,
     compress_arrays,
     compressed,
-    projector,
+    procedures,
 )
-from halk.compression.greedy import commit, pad, project, rebuild
+from halk.compression.greedy import commit, pad
+from halk.compression.rescue import rebuild
 from halk.compression.trust import AGE, DRIFT, ROUNDING
 from halk.compression.workspace import (
     COUNTED,
@@ -29,10 +32,12 @@ __all__ = [
     "AGE",
     "COUNTED",
     "DRIFT",
+    "NEEDS_RESCUE",
     "ROUNDING",
     "TERMS",
     "Block",
     "Dictionary",
+    "Procedures",
     "Workspace",
     "block",
     "commit",
@@ -42,8 +47,7 @@ __all__ = [
     "dictionary",
     "merge_duplicates",
     "pad",
-    "project",
-    "projector",
+    "procedures",
     "rebuild",
     "weights_only",
     "workspace",

@@ -5,11 +5,11 @@ Their plain twins are NumPy's ``@``; tests compare them. Rows have room for full
 
 from halk._jit import (
     LANES,
-    compiled,
     fma,
     inlined,
     load,
     magnitude,
+    shared,
     spread,
     store,
     total,
@@ -47,7 +47,7 @@ def add_scaled(a: Vector, factor: float, b: Vector, n: int) -> None:
         store(a, k, fma(share, load(b, k), load(a, k)))
 
 
-@compiled
+@shared
 def product(Q: Matrix, m: int, v: Vector, out: Vector) -> None:
     """Fill ``out`` with ``Q v`` for the first ``m`` of a symmetric ``Q``.
 
@@ -63,7 +63,7 @@ def product(Q: Matrix, m: int, v: Vector, out: Vector) -> None:
         store(out, k + LANES, high)
 
 
-@compiled
+@shared
 def products(Q: Matrix, m: int, V: Matrix, b: int, out: Matrix) -> None:
     """Fill the first ``b`` rows of ``out`` with ``Q v`` for the rows of ``V``.
 
@@ -76,7 +76,7 @@ def products(Q: Matrix, m: int, V: Matrix, b: int, out: Matrix) -> None:
         product(Q, m, V[r], out[r])
 
 
-@compiled
+@shared
 def _four_products(
     Q: Matrix, m: int, v0: Vector, v1: Vector, v2: Vector, v3: Vector, r: int,
     out: Matrix,

@@ -6,14 +6,17 @@ Schur complement ``S`` of the block gives the removal costs of new and of old at
 *after* adding, without adding.
 """
 
+import numpy as np
+
 from halk._jit import (
     LANES,
     any_at_most,
     any_below,
-    compiled,
     fma,
+    internal,
     load,
     magnitude,
+    shared,
     spread,
     store,
     total,
@@ -28,14 +31,14 @@ UNDECIDED, UNVERIFIED, DECIDED = 0, 1, 2
 is."""
 
 
-@compiled
+@internal
 def merge_duplicates(D: Dictionary, m: int, block: Block, ws: Workspace, b: int) -> int:
     """Add the coefficients of repeated points to the atoms they repeat; return ``b``.
 
     Points that equal an atom, or an earlier point, bit for bit change no span; those
     with coefficient zero change nothing. ``ws.start`` holds the weights on old atoms.
     """
-    n_left = 0
+    n_left = np.int64(0)  # not a literal, which would be compiled for by itself
     coefficients = block.coefficients
     for row in range(b):
         if coefficients[row] == 0.0:
@@ -54,7 +57,7 @@ def merge_duplicates(D: Dictionary, m: int, block: Block, ws: Workspace, b: int)
     return n_left
 
 
-@compiled
+@shared
 def _twin(atoms: Matrix, m: int, points: Matrix, row: int) -> int:
     """Return the first of ``m`` atoms that equals a point, or -1."""
     first, x = atoms[0], spread(points[0, row])
@@ -70,7 +73,7 @@ def _twin(atoms: Matrix, m: int, points: Matrix, row: int) -> int:
     return -1
 
 
-@compiled
+@internal
 def _copy_row(block: Block, m: int, source: int, target: int) -> None:
     for f in range(len(block.points)):
         block.points[f, target] = block.points[f, source]
@@ -80,7 +83,6 @@ def _copy_row(block: Block, m: int, source: int, target: int) -> None:
     block.coefficients[target] = block.coefficients[source]
 
 
-@compiled
 def weights_only(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
     trust: Vector,
@@ -91,6 +93,10 @@ def weights_only(
     one, ``UNVERIFIED`` where the inverse is not yet known to be good enough.
     """
     limit = budget * budget
+    if b == 0:  # all new points were merged
+        for k in range(0, m, LANES):
+            store(ws.weights, k, load(ws.start, k))
+        return DECIDED
     if b == 1:
         spent = _spend_on_one(D, m, block, ws, limit)
     else:
@@ -105,7 +111,7 @@ def weights_only(
     return DECIDED if _is_sure(D, m, block, ws, b, budget, trust[DRIFT]) else UNVERIFIED
 
 
-@compiled
+@internal
 def _spend_on_one(
     D: Dictionary, m: int, block: Block, ws: Workspace, limit: float
 ) -> float:
@@ -129,7 +135,7 @@ def _spend_on_one(
     return cost
 
 
-@compiled
+@internal
 def _spend_on_many(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, limit: float
 ) -> float:
@@ -151,7 +157,7 @@ def _spend_on_many(
     return spent
 
 
-@compiled
+@internal
 def _schur_complement(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int
 ) -> None:
@@ -165,7 +171,7 @@ def _schur_complement(
             ws.schur[other, row] = ws.schur[row, other]
 
 
-@compiled
+@internal
 def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
     """Invert ``S`` in place by pivoting; absorb the points that depend on the others.
 
@@ -179,14 +185,14 @@ def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
         block.values[row] = size(ws.solved[row], m)
     n_new = 0
     while n_new < b:
-        pivot = -1
+        pivot = b  # for none
         for row in range(b):
             if ws.picked[row] == 0:
                 if is_rounding(S[row, row], block.gram[row, row], block.values[row]):
                     continue
-                if pivot < 0 or S[row, row] > S[pivot, pivot]:
+                if pivot == b or S[row, row] > S[pivot, pivot]:
                     pivot = row
-        if pivot < 0:
+        if pivot == b:
             break
         ws.picked[pivot] = 1
         ws.sequence[n_new] = pivot
@@ -202,7 +208,7 @@ def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
     return n_new
 
 
-@compiled
+@shared
 def sweep(S: Matrix, b: int, pivot: int) -> None:
     """Gauss-Jordan step: after sweeping a set, its block of ``S`` is its inverse."""
     top = S[pivot]
@@ -217,7 +223,7 @@ def sweep(S: Matrix, b: int, pivot: int) -> None:
             add_scaled(S[row], -factor, top, b)
 
 
-@compiled
+@internal
 def _absorb(m: int, ws: Workspace, b: int) -> None:
     """Move the coefficients of dependent points onto what they depend on."""
     for row in range(b):
@@ -231,7 +237,7 @@ def _absorb(m: int, ws: Workspace, b: int) -> None:
                     add_scaled(ws.weights, -share, ws.solved[other], m)
 
 
-@compiled
+@internal
 def _invert_onto_old(m: int, ws: Workspace, b: int, n_new: int) -> None:
     """Fill ``R = T U`` and add ``diag(U' T U)`` to the precision of the old atoms."""
     T, U, R = ws.schur, ws.solved, ws.pulled
@@ -250,7 +256,7 @@ def _invert_onto_old(m: int, ws: Workspace, b: int, n_new: int) -> None:
         store(ws.precision, k, added)
 
 
-@compiled
+@internal
 def _close_gaps(m: int, ws: Workspace, b: int, n_new: int) -> None:
     """Move the rows of independent points together."""
     position = 0
@@ -267,7 +273,7 @@ def _close_gaps(m: int, ws: Workspace, b: int, n_new: int) -> None:
             store(ws.solved[a], k, load(ws.solved[row], k))
 
 
-@compiled
+@internal
 def _is_old_cheaper(m: int, ws: Workspace, cost: float) -> bool:
     """Return whether an old atom is removed for less: ``w_k^2 / Q_kk < cost``."""
     price = spread(cost)
@@ -278,7 +284,7 @@ def _is_old_cheaper(m: int, ws: Workspace, cost: float) -> bool:
     return False
 
 
-@compiled
+@internal
 def _cheapest_new(ws: Workspace, n_new: int) -> int:
     best, cheapest = -1, 0.0
     for a in range(n_new):
@@ -289,7 +295,7 @@ def _cheapest_new(ws: Workspace, n_new: int) -> int:
     return best
 
 
-@compiled
+@internal
 def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
     """Remove new atom ``gone`` and refit everything else."""
     ws.picked[gone] = 0
@@ -308,7 +314,7 @@ def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
             add_scaled(T[a], -ratio, T[gone], n_new)
 
 
-@compiled
+@internal
 def _is_sure(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
     drift: float,
@@ -336,7 +342,7 @@ def _is_sure(
     return is_trusted(square, budget, length, total(moved))
 
 
-@compiled
+@internal
 def is_within(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
 ) -> bool:

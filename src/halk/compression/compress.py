@@ -1,11 +1,11 @@
 """KOMP with pre-fitting, from the unprojected function to the compressed one (S7)."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import LANES, borrowed, compiled, load, pointer, store
+from halk._jit import LANES, borrowed, compiled, internal, load, pointer, store
 from halk._validation import Vector, nonnegative
 from halk.compression.block import (
     DECIDED,
@@ -15,6 +15,7 @@ from halk.compression.block import (
     weights_only,
 )
 from halk.compression.greedy import commit, project
+from halk.compression.rescue import rescue
 from halk.compression.trust import AGE, DRIFT, PATIENCE, measured_drift
 from halk.compression.workspace import (
     MOVED,
@@ -31,44 +32,63 @@ from halk.expansion import Expansion
 from halk.rows import Rows, rows_of
 
 
+class Procedures(NamedTuple):
+    """The parts of compression that are compiled by themselves, as pointers."""
 
-@lru_cache(maxsize=1)
-def projector() -> Any:
-    """Return the rare part of compression as a pointer, compiled when first asked for.
+    decide: Any  # weights_only
+    settle: Any  # verify, or remove atoms
+    rescue: Any  # where that fails
 
-    It takes the arguments of :func:`compress` from ``D`` to ``trust``, with the Gram
-    matrix of the old atoms filled in.
+
+@lru_cache(maxsize=2)
+def procedures(can_rescue: bool = False) -> Procedures:
+    """Return the parts of compression, compiled when first asked for.
+
+    What rescues from an inverse that drifted is large and hardly ever needed: without
+    it, ``compress`` says so instead, by returning ``NEEDS_RESCUE``.
     """
-    D, B, ws = dictionary(1, 1), block(1, 1, 1), workspace(1, 1, 1)
-    return pointer(0, D, 0, B, ws, 0, 0.0, np.zeros(2), False)(_settled)
+    D, B, ws, trust = dictionary(1, 1), block(1, 1, 1), workspace(1, 1, 1), np.zeros(2)
+    return Procedures(
+        decide=pointer(0, D, 0, B, ws, 0, 0.0, trust)(weights_only),
+        settle=pointer(0, D, 0, B, ws, 0, 0.0, trust, False)(_settle),
+        rescue=pointer(0, 0, B, ws, 0, 0.0)(rescue if can_rescue else _no_rescue),
+    )
 
 
-def _settled(
+def _no_rescue(m: int, block: Block, ws: Workspace, b: int, budget: float) -> int:
+    return -1
+
+
+def _settle(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
     trust: Vector, is_decided: bool,
 ) -> int:  # fmt: skip
-    """Verify what was decided, or else remove atoms one by one."""
+    """Verify what was decided, or else remove atoms; return their number, or -1.
+
+    Atoms that were removed are in the workspace; weights that moved alone are in the
+    dictionary.
+    """
     if is_decided and is_within(D, m, block, ws, b, budget):
         trust[AGE] += 1.0
         ws.counts[VERIFIED] += 1
         if trust[AGE] * PATIENCE >= m:
             trust[DRIFT] = measured_drift(D.inverse, m, ws.gram, ws.inverse)
-        for k in range(0, m, LANES):
-            store(D.weights, k, load(ws.weights, k))
-        return m
+        return WEIGHTS_ONLY
     ws.counts[PROJECTED] += 1
-    n_kept = project(D, m, block, ws, b, budget)
-    if n_kept > len(D.weights):
-        return -n_kept
-    commit(D, m, block, ws, n_kept)
-    trust[DRIFT], trust[AGE] = np.inf, 0.0
-    return n_kept
+    return project(D, m, block, ws, b, budget)
 
 
-@compiled
+WEIGHTS_ONLY = -2
+"""No atom comes or goes; weights are in the workspace."""
+
+NEEDS_RESCUE = -(2**40)
+"""``compress`` needs the procedure that rescues."""
+
+
+@internal
 def compress(
     rows: Rows,
-    projector: Any,
+    procedures: Procedures,
     scale: float,
     D: Dictionary,
     m: int,
@@ -84,38 +104,47 @@ def compress(
     ``block.coefficients`` (new points), kernel values in ``block.cross``.
 
     Returns the number of atoms left, with ``D`` updated; or, where ``D`` has too little
-    room, minus that number, with ``D`` untouched.
+    room, minus that number, with ``D`` untouched; or ``NEEDS_RESCUE``, the same.
     """
     b = merge_duplicates(D, m, block, ws, b)
     rows.fill(
         rows.theta, scale, block.points, b, ws.rest, block.points, b, block.gram,
         block.values, ws.scratch,
     )  # fmt: skip
-    outcome = weights_only(D, m, block, ws, b, budget, trust) if b > 0 else DECIDED
-    if b == 0:
-        for k in range(0, m, LANES):
-            store(ws.weights, k, load(ws.start, k))
-    if outcome == DECIDED:
-        ws.counts[MOVED] += 1
+    outcome = procedures.decide(D, m, block, ws, b, budget, trust)
+    n_kept = WEIGHTS_ONLY
+    if outcome != DECIDED:
+        rows.fill(
+            rows.theta, scale, D.atoms, m, D.norms, D.atoms, m, ws.gram, ws.residual,
+            ws.scratch,
+        )  # fmt: skip
+        n_kept = procedures.settle(
+            D, m, block, ws, b, budget, trust, outcome == UNVERIFIED
+        )
+    if n_kept == WEIGHTS_ONLY:
+        ws.counts[MOVED] += outcome == DECIDED
         for k in range(0, m, LANES):
             store(D.weights, k, load(ws.weights, k))
         return m
-    rows.fill(
-        rows.theta, scale, D.atoms, m, D.norms, D.atoms, m, ws.gram, ws.residual,
-        ws.scratch,
-    )  # fmt: skip
-    decided = outcome == UNVERIFIED
-    return projector(D, m, block, ws, b, budget, trust, decided)  # type: ignore[no-any-return]
+    if n_kept < 0:
+        n_kept = procedures.rescue(m, block, ws, b, budget)
+        if n_kept < 0:
+            return NEEDS_RESCUE
+    if n_kept > len(D.weights):
+        return -n_kept
+    commit(D, m, block, ws, n_kept)
+    trust[DRIFT], trust[AGE] = np.inf, 0.0
+    return n_kept
 
 
 @compiled
 def compress_arrays(
-    rows: Rows, projector: Any, D: Dictionary, block: Block, ws: Workspace, b: int,
+    rows: Rows, procedures: Procedures, D: Dictionary, block: Block, ws: Workspace, b: int,
     budget: float, trust: Vector,
 ) -> int:  # fmt: skip
     """Compress ``b`` points into an empty dictionary: :func:`compress` from Python."""
     return compress(
-        borrowed(rows), projector, 1.0, borrowed(D), 0, borrowed(block), borrowed(ws),
+        borrowed(rows), borrowed(procedures), 1.0, borrowed(D), 0, borrowed(block), borrowed(ws),
         b, budget, borrowed(trust),
     )  # fmt: skip
 
@@ -156,5 +185,5 @@ def compressed(expansion: Expansion, budget: float) -> Expansion:
     B.coefficients[:n] = expansion.weights
     trust = np.array([np.inf, 0.0])
     rows = rows_of(expansion.kernel)
-    m = compress_arrays(rows, projector(), D, B, ws, n, budget, trust)
+    m = compress_arrays(rows, procedures(can_rescue=True), D, B, ws, n, budget, trust)
     return Expansion(expansion.kernel, D.atoms[:, :m].T, D.weights[:m])

@@ -2,53 +2,55 @@
 
 Works on the union of old and new atoms in the workspace and touches the dictionary only
 when everything is decided and verified, so a call that finds no room changes nothing.
+Where the inverse turns out to be none it gives up, and ``rescue`` takes over.
 """
 
 from math import sqrt
 
-from halk._jit import compiled, padded
+from halk._jit import compiled, internal, padded, shared
 from halk.compression.algebra import add_scaled, dot
 from halk.compression.trust import is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
-DRIFT = 1e-5
+LARGEST_DRIFT = 1e-5
 """Largest ``|Q K - I|`` on a sampled column before the inverse is made anew."""
 
 REFINEMENTS = 4
 """Most steps of iterative refinement; two are the rule."""
 
 
-@compiled
+@internal
 def project(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
 ) -> int:
-    """Compress the union within ``budget``; return how many atoms are left.
+    """Compress the union within ``budget``; return how many atoms are left, or -1.
 
-    The Gram matrix of the old atoms is in ``ws.gram``. The kept atoms are in ``ws.kept``, their weights and inverse in ``ws.weights`` and
-    ``ws.inverse``; ``commit`` moves them into the dictionary.
+    The Gram matrix of the old atoms is in ``ws.gram``. The kept atoms are in
+    ``ws.kept``, their weights and inverse in ``ws.weights`` and ``ws.inverse``;
+    ``commit`` moves them into the dictionary. -1 says that the inverse cannot be
+    trusted; then nothing is decided.
     """
-    n = m + b
-    _fill_union(m, block, ws, b)
+    n, n_kept = m + b, m
+    fill_union(m, block, ws, b)
     for k in range(m):
         ws.kept[k] = k
         ws.weights[k] = ws.start[k]
         for c in range(m):
             ws.inverse[k, c] = D.inverse[k, c]
-    n_kept, is_sound = m, True
     for a in range(b):
-        n_kept, is_sound = _grow(ws, n, n_kept, m + ws.sequence[a], is_sound)
-    if not is_sound:
-        n_kept = rebuild(ws, n)
-    n_kept = _shrink(ws, n_kept, budget)
-    if not _is_within(ws, n, n_kept, budget):
-        n_kept = _shrink_carefully(ws, n, budget)
-    if _has_drifted(ws, n_kept):
-        n_kept = refit(ws, n, n_kept)
+        k = m + ws.sequence[a]
+        if ws.gram[k, k] > 0.0:  # else the atom is the zero function
+            if not solve(ws, n, n_kept, k) <= LARGEST_DRIFT:
+                return -1
+            n_kept = grow(ws, n_kept, k)
+    n_kept = shrink(ws, n_kept, budget)
+    if not is_within(ws, n, n_kept, budget) or has_drifted(ws, n_kept):
+        return -1
     return n_kept
 
 
-@compiled
-def _fill_union(m: int, block: Block, ws: Workspace, b: int) -> None:
+@shared
+def fill_union(m: int, block: Block, ws: Workspace, b: int) -> None:
     for row in range(b):
         ws.start[m + row] = block.coefficients[row]
         for k in range(m):
@@ -58,8 +60,8 @@ def _fill_union(m: int, block: Block, ws: Workspace, b: int) -> None:
             ws.gram[m + row, m + other] = block.gram[row, other]
 
 
-@compiled
-def _solve(ws: Workspace, n: int, n_kept: int, k: int) -> float:
+@shared
+def solve(ws: Workspace, n: int, n_kept: int, k: int) -> float:
     """Fit union member ``k`` by the kept atoms; return the largest residual.
 
     Iterative refinement against ``K`` makes the fit as good as a backward stable
@@ -90,7 +92,7 @@ def _solve(ws: Workspace, n: int, n_kept: int, k: int) -> float:
     return worst / sqrt(ws.gram[k, k])
 
 
-@compiled
+@internal
 def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
     """Return the squared distance that the fit of ``k`` leaves, 0 if rounding."""
     left, size = ws.gram[k, k], 0.0
@@ -101,22 +103,16 @@ def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
     return 0.0 if is_rounding(left, ws.gram[k, k], size) else left
 
 
-@compiled
-def _grow(
-    ws: Workspace, n: int, n_kept: int, k: int, is_sound: bool
-) -> tuple[int, bool]:
+@shared
+def grow(ws: Workspace, n_kept: int, k: int) -> int:
     """Add union member ``k``, or absorb it if it is in the span of what is there.
 
-    Returns the new count, and False once a fit shows that the inverse is no inverse.
+    ``ws.solution`` holds its fit. Returns the new count.
     """
-    if not ws.gram[k, k] > 0.0:
-        return n_kept, is_sound  # k(x, x) = 0: the atom is the zero function
-    is_sound = _solve(ws, n, n_kept, k) <= DRIFT and is_sound
     s = _left_over(ws, n_kept, k)
     if s == 0.0:
-        for a in range(n_kept):
-            ws.weights[a] += ws.start[k] * ws.solution[a]
-        return n_kept, is_sound
+        add_scaled(ws.weights, ws.start[k], ws.solution, n_kept)
+        return n_kept
     for a in range(n_kept):
         add_scaled(ws.inverse[a], ws.solution[a] / s, ws.solution, n_kept)
         ws.inverse[a, n_kept] = -ws.solution[a] / s
@@ -124,62 +120,23 @@ def _grow(
     ws.inverse[n_kept, n_kept] = 1.0 / s
     ws.kept[n_kept] = k
     ws.weights[n_kept] = ws.start[k]
-    return n_kept + 1, is_sound
+    return n_kept + 1
 
 
-@compiled
-def rebuild(ws: Workspace, n: int) -> int:
-    """Make the inverse anew from the union's Gram matrix; return the atoms kept."""
-    _pivot(ws, n)
-    n_kept = 0
-    for a in range(n):
-        n_kept, _ = _grow(ws, n, n_kept, ws.members[a], True)
-    return n_kept
-
-
-@compiled
-def _pivot(ws: Workspace, n: int) -> None:
-    """List the union in ``ws.members``, what adds most to the span first.
-
-    Pivoted Cholesky factorisation, with ``ws.inverse`` for scratch. In another order
-    fits can have weights of thousands, and what they leave drowns in their rounding.
-    """
-    for k in range(n):
-        ws.members[k] = k
-        ws.residual[k] = ws.gram[k, k]
-    for step in range(n):
-        best = step
-        for a in range(step, n):
-            k, top = ws.members[a], ws.members[best]
-            if ws.residual[k] * ws.gram[top, top] > ws.residual[top] * ws.gram[k, k]:
-                best = a
-        pivot = ws.members[best]
-        ws.members[best] = ws.members[step]
-        ws.members[step] = pivot
-        if not ws.residual[pivot] > 0.0:
-            break
-        root = sqrt(ws.residual[pivot])
-        for a in range(step + 1, n):
-            k = ws.members[a]
-            left = ws.gram[k, pivot] - dot(ws.inverse[k], ws.inverse[pivot], step)
-            ws.inverse[k, step] = left / root
-            ws.residual[k] -= ws.inverse[k, step] ** 2
-
-
-@compiled
-def _cheapest(ws: Workspace, n_kept: int) -> int:
+@shared
+def cheapest(ws: Workspace, n_kept: int) -> int:
     """Return the position of the atom with the smallest ``w_k^2 / Q_kk``."""
-    best, cheapest = -1, 0.0
+    best, least = -1, 0.0
     for a in range(n_kept):
         if ws.inverse[a, a] > 0.0:
             cost = ws.weights[a] ** 2 / ws.inverse[a, a]
-            if best < 0 or cost <= cheapest:
-                best, cheapest = a, cost
+            if best < 0 or cost <= least:
+                best, least = a, cost
     return best
 
 
-@compiled
-def _remove(ws: Workspace, n_kept: int, gone: int) -> None:
+@shared
+def remove(ws: Workspace, n_kept: int, gone: int) -> None:
     """Remove the atom at a position, refit the others, close the gap."""
     Q = ws.inverse
     pivot = Q[gone, gone]
@@ -199,23 +156,23 @@ def _remove(ws: Workspace, n_kept: int, gone: int) -> None:
             Q[a, c] = Q[a, c + 1]
 
 
-@compiled
-def _shrink(ws: Workspace, n_kept: int, budget: float) -> int:
+@shared
+def shrink(ws: Workspace, n_kept: int, budget: float) -> int:
     """Remove atoms, cheapest first, while the squared costs stay within budget."""
     spent = 0.0
     while n_kept > 0:
-        gone = _cheapest(ws, n_kept)
+        gone = cheapest(ws, n_kept)
         if gone < 0:
             break
         spent += ws.weights[gone] ** 2 / ws.inverse[gone, gone]
         if not spent <= budget * budget:
             break
-        _remove(ws, n_kept, gone)
+        remove(ws, n_kept, gone)
         n_kept -= 1
     return n_kept
 
 
-@compiled
+@shared
 def squared_distance(ws: Workspace, n: int, n_kept: int) -> float:
     """Return ``||f - f~||^2`` of the kept atoms' function to the unprojected one."""
     for k in range(n):
@@ -228,8 +185,8 @@ def squared_distance(ws: Workspace, n: int, n_kept: int) -> float:
     return total
 
 
-@compiled
-def _is_within(ws: Workspace, n: int, n_kept: int, budget: float) -> bool:
+@shared
+def is_within(ws: Workspace, n: int, n_kept: int, budget: float) -> bool:
     square = squared_distance(ws, n, n_kept)
     size, moved = 0.0, 0.0
     for k in range(n):
@@ -238,47 +195,8 @@ def _is_within(ws: Workspace, n: int, n_kept: int, budget: float) -> bool:
     return is_trusted(square, budget, size, moved)
 
 
-@compiled
-def _shrink_carefully(ws: Workspace, n: int, budget: float) -> int:
-    """Remove atoms one at a time with a fresh fit and a verified distance each."""
-    n_kept = rebuild(ws, n)
-    while n_kept > 0:
-        gone = _cheapest(ws, n_kept)
-        if gone < 0:
-            break
-        member = ws.kept[gone]
-        _remove(ws, n_kept, gone)
-        n_kept = refit(ws, n, n_kept - 1)
-        if not _is_within(ws, n, n_kept, budget):
-            ws.kept[n_kept] = member
-            return refit(ws, n, n_kept + 1)
-    return n_kept
-
-
-@compiled
-def refit(ws: Workspace, n: int, n_kept: int) -> int:
-    """Make the inverse of the kept atoms anew and project the whole union on them.
-
-    Kept atoms that turn out to depend on the others are dropped.
-    """
-    n_fresh = 0
-    for a in range(n_kept):
-        member = ws.kept[a]  # read before the slot is written: n_fresh <= a
-        n_fresh, _ = _grow(ws, n, n_fresh, member, True)
-    for k in range(n):
-        ws.places[k] = 1  # still to be projected
-    for a in range(n_fresh):
-        ws.weights[a] = ws.start[ws.kept[a]]
-        ws.places[ws.kept[a]] = 0
-    for k in range(n):
-        if ws.places[k] == 1 and ws.start[k] != 0.0:
-            _solve(ws, n, n_fresh, k)
-            add_scaled(ws.weights, ws.start[k], ws.solution, n_fresh)
-    return n_fresh
-
-
-@compiled
-def _has_drifted(ws: Workspace, n_kept: int) -> bool:
+@shared
+def has_drifted(ws: Workspace, n_kept: int) -> bool:
     """Look at ``|Q K - I|`` on the column most at risk, of the largest ``Q_kk``."""
     if n_kept == 0:
         return False
@@ -292,10 +210,10 @@ def _has_drifted(ws: Workspace, n_kept: int) -> bool:
     for a in range(n_kept):
         off = dot(ws.inverse[a], ws.solution, n_kept) - (1.0 if a == sample else 0.0)
         worst = max(worst, abs(off))
-    return not worst <= DRIFT
+    return not worst <= LARGEST_DRIFT
 
 
-@compiled
+@internal
 def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> None:
     """Move the kept atoms into the dictionary, in the order in which they came."""
     for k in range(len(ws.places)):

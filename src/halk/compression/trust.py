@@ -1,6 +1,6 @@
 """What is rounding and what is not, and how far an inverse can be trusted."""
 
-from halk._jit import compiled
+from halk._jit import internal
 from halk._validation import Matrix
 from halk.compression.algebra import products
 
@@ -23,13 +23,13 @@ Gram matrices; so it never costs more than it could have saved.
 """
 
 
-@compiled
+@internal
 def is_rounding(s: float, kxx: float, size: float) -> bool:
     """Return whether ``s``, left by weights of 1-norm ``size``, is rounding."""
     return not s > ROUNDING * (1.0 + size) ** 2 * kxx
 
 
-@compiled
+@internal
 def is_trusted(square: float, budget: float, size: float, moved: float) -> bool:
     """Return whether a squared distance is within budget, and not made of rounding.
 
@@ -41,7 +41,7 @@ def is_trusted(square: float, budget: float, size: float, moved: float) -> bool:
     return square <= limit * (1.0 + 1e-9) + slack and blur <= 0.01 * limit + slack
 
 
-@compiled
+@internal
 def measured_drift(Q: Matrix, m: int, gram: Matrix, scratch: Matrix) -> float:
     """Return ``max |K Q - I|``; writes to ``scratch``."""
     products(Q, m, gram, m, scratch)

@@ -7,7 +7,6 @@ import numpy as np
 from halk._jit import padded
 from halk._validation import Indices, Matrix, Vector
 
-
 TERMS, MOVED, VERIFIED, PROJECTED = range(4)
 COUNTED = (
     "kernel terms at atoms",

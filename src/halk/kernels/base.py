@@ -12,6 +12,7 @@ from halk._jit import (
     generic,
     generic_in_lanes,
     generic_procedure,
+    internal,
     packed,
 )
 from halk._validation import Matrix, Vector, array, without_nan
@@ -61,7 +62,7 @@ def kernel_at_itself(kernel: Any, points: Matrix, r: int, scratch: Matrix) -> fl
     return float(kernel_value(kernel, scratch[0], scratch[0]))
 
 
-@compiled
+@internal
 def _value_at(kernel: Any, atoms: Matrix, k: int, m: int, scratch: Matrix) -> float:
     if k >= m:
         return 0.0

@@ -6,7 +6,7 @@ questions. The agent's own prediction comes with them.
 
 from math import nan
 
-from halk._jit import LANES, borrowed, compiled, load, store
+from halk._jit import LANES, borrowed, internal, load, store
 from halk.arena import dictionary_of
 from halk.compression import TERMS
 from halk.simulator.arrays import (
@@ -20,7 +20,7 @@ from halk.simulator.arrays import (
 from halk.step import LARGEST, OFFSET, SPREAD, Desk
 
 
-@compiled
+@internal
 def answer(
     engine: Engine, desk: Desk, readings: Readings, record: Record, first: int,
     last: int, keeps: bool,
@@ -47,7 +47,7 @@ def answer(
     return FINISHED
 
 
-@compiled
+@internal
 def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> int:
     """Lay out the points where ``j`` is asked, its own first; return their number.
 
@@ -70,7 +70,7 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> int:
     return b
 
 
-@compiled
+@internal
 def _evaluate(
     engine: Engine, desk: Desk, readings: Readings, record: Record, j: int, m: int,
     b: int,
@@ -106,7 +106,7 @@ def _evaluate(
     return is_finite
 
 
-@compiled
+@internal
 def _keep(engine: Engine, desk: Desk, j: int, m: int, b: int, free: int) -> int:
     """Put aside the kernel values of ``j`` for its update; return the next free row."""
     talk, cross = engine.talk, desk.block.cross

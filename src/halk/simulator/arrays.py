@@ -81,7 +81,7 @@ class Record(NamedTuple):
     asked: Indices  # (T,)       number of edges asked
 
 
-FINISHED, NEEDS_ARENA, NEEDS_ROOM, DIVERGED = 0, 1, 2, 3
+FINISHED, NEEDS_ARENA, NEEDS_ROOM, DIVERGED, NEEDS_RESCUER = range(5)
 """What the compiled loop returns: done, or why it must come back."""
 
 _KEPT = 2**21

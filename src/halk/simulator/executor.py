@@ -17,6 +17,7 @@ from halk.simulator.arrays import (
     DIVERGED,
     FINISHED,
     NEEDS_ARENA,
+    NEEDS_RESCUER,
     NEEDS_ROOM,
     Engine,
     Readings,
@@ -75,6 +76,7 @@ class Simulator:
         self._degree = int(network.degree.max(initial=0))
         self._is_torn = False
         self._room = (16, 2)
+        self._can_rescue = False
         self._boxes: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,7 +100,7 @@ class Simulator:
         """Return engine and desk as compiled code takes them; made when needed."""
         if self._boxes is None:
             engine = Engine(
-                formulas_of(self.rules), self.settings, self.paces, self.links,
+                formulas_of(self.rules, self._can_rescue), self.settings, self.paces, self.links,
                 self._state, self._talk,
             )  # fmt: skip
             place = desk(*self._room, self._degree, self.n_features)
@@ -162,6 +164,8 @@ class Simulator:
                 agent = int(self._talk.touched[cursor[2]])
                 larger = enlarged(self._state.arena, agent, wanted)
                 self._state = self._state._replace(arena=larger)
+            elif status == NEEDS_RESCUER:
+                self._can_rescue = True
             else:
                 n_block = max(n_block + n_block // 4, self._room[1])
                 n_union = max(wanted + wanted // 2, self._room[0], n_block)

@@ -1,13 +1,13 @@
 """Before a step: predictions at single points, readings taken in, who is touched."""
 
-from halk._jit import borrowed, compiled
+from halk._jit import borrowed, internal, shared
 from halk._validation import Matrix
 from halk.arena import dictionary_of
 from halk.simulator.arrays import Engine, Readings, Record
 from halk.step import LARGEST, OFFSET, SPREAD, Desk, adopt, observe
 
 
-@compiled
+@shared
 def value_of(engine: Engine, desk: Desk, i: int, x: Matrix, r: int) -> float:
     """Return agent ``i``'s prediction ``F_i(x_r)`` in the unit of the target."""
     state, rows, block = engine.state, engine.formulas.rows, desk.block
@@ -21,7 +21,7 @@ def value_of(engine: Engine, desk: Desk, i: int, x: Matrix, r: int) -> float:
     return float(state.target[i, OFFSET] + state.target[i, SPREAD] * block.values[0])
 
 
-@compiled
+@internal
 def is_finite(engine: Engine, desk: Desk, readings: Readings) -> bool:
     """Return whether all values of this step are finite, before anything changes."""
     links, cursor = engine.links, engine.talk.cursor
@@ -38,7 +38,7 @@ def is_finite(engine: Engine, desk: Desk, readings: Readings) -> bool:
     return True
 
 
-@compiled
+@internal
 def listen(engine: Engine, desk: Desk, readings: Readings, record: Record) -> None:
     """Predict at the readings of this step, then take their statistics in."""
     state, settings, links = engine.state, engine.settings, engine.links
@@ -58,7 +58,7 @@ def listen(engine: Engine, desk: Desk, readings: Readings, record: Record) -> No
             adopt(state.target[j], talk.own[i], state.target[i, SPREAD], settings)
 
 
-@compiled
+@internal
 def collect(engine: Engine, readings: Readings) -> int:
     """List the agents with readings, and behind them the others that are asked."""
     links, talk, t = engine.links, engine.talk, engine.talk.cursor[0]

@@ -8,7 +8,7 @@ move, then multipliers do. Within a pass agents do not depend on each other.
 
 from typing import Any
 
-from halk._jit import borrowed, compiled
+from halk._jit import borrowed, compiled, internal
 from halk._validation import Indices, Matrix, Vector
 from halk.simulator.answers import answer
 from halk.simulator.arrays import DIVERGED, FINISHED, Engine, Readings, Record
@@ -28,7 +28,7 @@ def values_of(
         values[r] = value_of(engine, desk, agent[r], points, r)
 
 
-@compiled
+@internal
 def begin(engine: Engine, desk: Desk, readings: Readings, record: Record) -> bool:
     """Take in the readings of a step and list who is touched; False on divergence."""
     settings = engine.settings

@@ -1,10 +1,17 @@
 """Functions move, then multipliers: what agents do with the answers of a step."""
 
-from halk._jit import borrowed, compiled
+from halk._jit import borrowed, internal
 from halk._validation import Indices
 from halk.arena import dictionary_of, make_room
-from halk.compression import TERMS, Block, Dictionary
-from halk.simulator.arrays import FINISHED, NEEDS_ARENA, Engine, Readings, Record
+from halk.compression import NEEDS_RESCUE, TERMS, Block, Dictionary
+from halk.simulator.arrays import (
+    FINISHED,
+    NEEDS_ARENA,
+    NEEDS_RESCUER,
+    Engine,
+    Readings,
+    Record,
+)
 from halk.step import (
     SPREAD,
     Desk,
@@ -17,7 +24,7 @@ from halk.step import (
 )
 
 
-@compiled
+@internal
 def _fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
     """Lay out agent ``i``'s block: its own point, then its asking neighbours'."""
     links, talk, state = engine.links, engine.talk, engine.state
@@ -46,7 +53,7 @@ def _fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
     return b
 
 
-@compiled
+@internal
 def _with_rows(
     engine: Engine, desk: Desk, i: int, D: Dictionary, m: int, b: int
 ) -> Block:
@@ -72,7 +79,7 @@ def _with_rows(
     )
 
 
-@compiled
+@internal
 def update_agent(
     engine: Engine, desk: Desk, readings: Readings, i: int, may_move: bool
 ) -> int:
@@ -94,6 +101,8 @@ def update_agent(
         if m >= 0:
             break
         talk.place[i] = -1  # rows of points that repeat were overwritten
+        if m == NEEDS_RESCUE:
+            return NEEDS_RESCUER
         if not (may_move and make_room(arena, i, -m)):
             talk.cursor[4] = -m
             return NEEDS_ARENA
@@ -103,7 +112,7 @@ def update_agent(
     return FINISHED
 
 
-@compiled
+@internal
 def _adapt(
     engine: Engine, desk: Desk, readings: Readings, i: int, D: Dictionary, m: int,
     y: float,
@@ -120,7 +129,7 @@ def _adapt(
     )  # fmt: skip
 
 
-@compiled
+@internal
 def n_updated(engine: Engine, readings: Readings) -> int:
     """Return how many of the agents touched move their functions."""
     t = engine.talk.cursor[0]
@@ -128,7 +137,7 @@ def n_updated(engine: Engine, readings: Readings) -> int:
     return engine.talk.cursor[3] if engine.settings.is_exact else with_readings
 
 
-@compiled
+@internal
 def update(
     engine: Engine, desk: Desk, readings: Readings, first: int, last: int, late: Indices
 ) -> None:
@@ -143,7 +152,7 @@ def update(
             late[i] = 1
 
 
-@compiled
+@internal
 def settle(
     engine: Engine, desk: Desk, readings: Readings, first: int, last: int
 ) -> None:
@@ -162,7 +171,7 @@ def settle(
         state.readings[i] += 1
 
 
-@compiled
+@internal
 def finish(engine: Engine, readings: Readings, record: Record) -> None:
     """Write down what was seen in this step, forget the exchange, and go on."""
     talk, links, t = engine.talk, engine.links, engine.talk.cursor[0]
