@@ -99,7 +99,7 @@ def _smooth(formulas: Formulas) -> tuple[int, Dictionary, Desk]:
     place.block.coefficients[:n] = np.sin(6.0 * x)
     trust = np.array([np.inf, 0.0])
     m = compress_arrays(
-        formulas.rows, formulas.procedures, D, place.block, place.workspace, n, 1e-6,
-        trust,
+        formulas.rows, formulas.procedures, D, 0, place.block, place.workspace, n,
+        1e-6, trust,
     )  # fmt: skip
     return int(m), D, place

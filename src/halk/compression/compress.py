@@ -139,13 +139,13 @@ def compress(
 
 @compiled
 def compress_arrays(
-    rows: Rows, procedures: Procedures, D: Dictionary, block: Block, ws: Workspace, b: int,
-    budget: float, trust: Vector,
+    rows: Rows, procedures: Procedures, D: Dictionary, m: int, block: Block,
+    ws: Workspace, b: int, budget: float, trust: Vector,
 ) -> int:  # fmt: skip
-    """Compress ``b`` points into an empty dictionary: :func:`compress` from Python."""
+    """Compress as :func:`compress` does, called from Python."""
     return compress(
-        borrowed(rows), borrowed(procedures), 1.0, borrowed(D), 0, borrowed(block), borrowed(ws),
-        b, budget, borrowed(trust),
+        borrowed(rows), borrowed(procedures), 1.0, borrowed(D), m, borrowed(block),
+        borrowed(ws), b, budget, borrowed(trust),
     )  # fmt: skip
 
 
@@ -184,6 +184,6 @@ def compressed(expansion: Expansion, budget: float) -> Expansion:
     B.points[:, :n] = expansion.atoms.T
     B.coefficients[:n] = expansion.weights
     trust = np.array([np.inf, 0.0])
-    rows = rows_of(expansion.kernel)
-    m = compress_arrays(rows, procedures(can_rescue=True), D, B, ws, n, budget, trust)
+    rows, parts = rows_of(expansion.kernel), procedures(can_rescue=True)
+    m = compress_arrays(rows, parts, D, 0, B, ws, n, budget, trust)
     return Expansion(expansion.kernel, D.atoms[:, :m].T, D.weights[:m])
