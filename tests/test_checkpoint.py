@@ -24,6 +24,7 @@ from halk import HALK, CheckpointError, Network, checkpoint, kernels, learners
 from halk import bandwidth as adaptations
 from halk.arena import dictionary_of
 from halk.checkpoint import arguments
+from halk.checkpoint.archive import VERSION
 from halk.component import subclasses
 from halk.step import SPREAD
 
@@ -173,10 +174,10 @@ def test_every_array_of_the_state_goes_on(tmp_path: Path) -> None:
         m, D = straight.model_order[i], dictionary_of(straight.state.arena, i)
         assert m == resumed.model_order[i] > 0
         E = dictionary_of(resumed.state.arena, i)
-        assert np.array_equal(D.atoms[:m], E.atoms[:m])
-        assert np.array_equal(D.weights[:m], E.weights[:m])
-        assert np.array_equal(D.gram[:m, :m], E.gram[:m, :m])
+        assert np.array_equal(D.atoms[:, :m], E.atoms[:, :m])
         assert np.array_equal(D.inverse[:m, :m], E.inverse[:m, :m])
+        for part in ("weights", "diagonal", "norms"):
+            assert np.array_equal(getattr(D, part)[:m], getattr(E, part)[:m]), part
     assert straight.n_steps == resumed.n_steps == 123
 
 
@@ -204,7 +205,7 @@ def test_files_hold_no_spare_room(saved: Path) -> None:
     members = members_of(saved)
     order = members["state.order"]
     assert members["state.weights"].shape == (order.sum(),)
-    assert members["state.gram"].shape == ((order**2).sum(),)
+    assert members["state.norms"].shape == (order.sum(),)
     assert members["state.inverse"].shape == ((order**2).sum(),)
 
 
@@ -355,7 +356,7 @@ def test_functions_must_be_given_again(
 
 
 def test_another_function_is_noticed_at_the_atoms(tmp_path: Path, saved: Path) -> None:
-    """The Gram matrix of the atoms tells functions apart, whatever their names."""
+    """Values at the atoms tell functions apart, whatever their names."""
     path = tmp_path / "a"
     members = members_of(saved)
     header = header_of(members)
@@ -597,7 +598,8 @@ def nested(depth: int) -> Any:
 KERNEL, NETWORK = "arguments.kernel", "arguments.network.parameters"
 HEADERS: dict[str, tuple[Callable[[Any], None], str]] = {
     "other format": (change("format", "other"), "not a halk checkpoint"),
-    "newer": (change("version", 2), "version 2, .*or a newer one"),
+    "newer": (change("version", VERSION + 1), rf"version {VERSION + 1}, .*newer one"),
+    "older": (change("version", 1), r"version 1, .*use the halk that wrote it"),
     "odd version": (change("version", True), "format version True"),
     "other learner": (change("learner", "Alone"), "holds a Alone model.*Alone.load"),
     "unknown key": (change("more", 1), "has unknown .*'more'"),
@@ -675,12 +677,12 @@ STATES: dict[str, tuple[Callable[[dict[str, Array]], Any], str]] = {
     "more order": (at("order", 1, 99), "atoms must have shape"),
     "huge order": (at("order", 1, 2**62), "not consistent"),
     "atoms": (at("atoms", (1, 0), np.nan), r"atoms must be finite, got nan at \(1,"),
-    "gram": (at("gram", 2, np.inf), r"gram must be finite, got inf at \(2,\)"),
+    "norms": (at("norms", 2, np.inf), r"norms must be finite, got inf at \(2,\)"),
     "multipliers": (at("multipliers", 0, -1.0), "multipliers must not be negative"),
     "scale": (at("scale", 0, 0.0), "scale must be positive"),
     "spread": (at("target", (0, SPREAD), 0.0), "spread must be positive"),
     "asked": (at("asked", 0, -1), "asked must not be negative"),
-    "missing": (lambda m: m.pop("state.gram"), "members are missing: state.gram"),
+    "missing": (lambda m: m.pop("state.norms"), "members are missing: state.norms"),
     "extra": (lambda m: m.update(more=np.zeros(2)), "unknown members more"),
     "kind": (
         lambda m: m.update({"state.order": m["state.order"].astype(float)}),
@@ -689,7 +691,7 @@ STATES: dict[str, tuple[Callable[[dict[str, Array]], Any], str]] = {
     **{
         f"short {name}": (cut(name), f"{name} must have shape|atoms must have shape")
         for name in (
-            "order", "atoms", "weights", "gram", "inverse", "multipliers", "scale",
+            "order", "atoms", "weights", "norms", "inverse", "multipliers", "scale",
             "target", "adaptation", "violation", "asked", "readings",
         )
     },

@@ -8,10 +8,10 @@ from halk.agent import Answer, Query
 from halk.simulator import executor
 
 
-def small(bandwidth=0.2, **changes):
+def small(bandwidth=0.2, step_size=0.3, **changes):
     network = Network.path(3, tolerance=0.01)
     kernel = kernels.Gaussian(bandwidth)
-    return HALK(network, kernel, step_size=0.3, epsilon=0.01, **changes)
+    return HALK(network, kernel, step_size=step_size, epsilon=0.01, **changes)
 
 
 def data(rng, n_steps=40):
@@ -46,12 +46,12 @@ def test_an_interrupt_finishes_the_step_and_counts_it(monkeypatch, rng):
     model.learn_many(X, Y)
 
 
-def test_a_step_torn_by_lack_of_memory_is_not_continued(monkeypatch, rng):
+@pytest.mark.parametrize("name", ["desk", "enlarged", "room_to_keep"])
+def test_a_step_torn_by_lack_of_memory_is_not_continued(monkeypatch, rng, name):
     X, Y = data(rng)
     model = small(0.001)
     model.learn_one(X[0], Y[0])
-    monkeypatch.setattr(executor, "workspace", _no_memory)
-    monkeypatch.setattr(executor, "enlarged", _no_memory)
+    monkeypatch.setattr(executor, name, _no_memory)
     with pytest.raises(MemoryError):
         model.learn_many(X, Y)
     monkeypatch.undo()
@@ -124,8 +124,7 @@ def test_constructor_arrays_are_copied(rng, tmp_path):
 
 
 def test_agents_say_divergence_and_refuse_nonsense(rng):
-    agent = small(step="plain").agent(1, n_features=1)
-    agent.pace = agent.pace._replace(step_size=30.0)
+    agent = small(step_size=30.0, step="plain").agent(1, n_features=1)
 
     def learn():
         for _ in range(4000):

@@ -77,7 +77,7 @@ def look(formulas: Formulas, body: Body, b: int) -> None:
     """Fill kernel values and predictions at the first ``b`` points of the block."""
     evaluate(
         formulas, body.scale[0], body.dictionary, body.order[0], body.target,
-        body.desk.block, body.desk.workspace, b,
+        body.desk, b,
     )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def predict(box: Any) -> float:
     whole = borrowed(box.value)
     formulas, body = whole.formulas, whole.body
     look(formulas, body, 1)
-    return float(body.desk.block.values[0])
+    return float(body.desk.inbox.mine[0])
 
 
 @compiled

@@ -20,6 +20,7 @@ from halk._jit import (
     total,
 )
 from halk._validation import Matrix, Vector
+from halk.compression.workspace import Block, Dictionary, block, dictionary
 from halk.kernels import Kernel, kernel_at_itself, kernel_lanes, rescaled
 
 
@@ -44,57 +45,66 @@ def kernel_rows(
 
 
 class Rows(NamedTuple):
-    """A kernel as compiled code takes it: a pointer to its loop, and its parameters.
+    """A kernel as compiled code takes it: pointers to its loops, and its parameters.
 
-    ``fill(theta, scale, atoms, m, weights, points, b, cross, values, scratch)`` fills
-    ``cross[r, k]`` with ``k(d_k, x_r)`` and ``values[r]`` with their sum over ``k``
-    weighted by ``weights``, for ``m`` atoms and ``b`` points in columns. Behind the
-    first ``m``, up to full lanes, weights are zero and ``cross`` is anything finite.
-    ``scale`` multiplies the bandwidth; ``scratch`` (2, p) has room for two points.
-    ``fill_diagonal(theta, scale, points, b, out, scratch)`` fills in ``k(x_r, x_r)``.
+    All take the parameters and a scale that multiplies the bandwidth, and at the end
+    room for two points, (2, p).
     """
 
-    fill: Any
-    fill_diagonal: Any
+    fill: Any  # (.., D, m, block, b, ..)  cross and values of the block
+    fill_block: Any  # (.., block, b, ..)  the block's Gram matrix
+    fill_diagonal: Any  # (.., block, b, ..)
+    fill_gram: Any  # (.., D, m, gram, ..)  the Gram matrix of the atoms
     theta: Vector
 
 
 def rows_of(kernel: Kernel) -> Rows:
-    """Return the rows of a kernel; all kernels of its type share one compiled loop."""
-    bones = skeleton(kernel)
-    return Rows(_filler(bones), _diagonal_filler(bones), parameters(kernel))
+    """Return the rows of a kernel; all kernels of its type share their loops."""
+    return Rows(*_loops(skeleton(kernel)), parameters(kernel))
 
 
 @lru_cache(maxsize=None)
-def _filler(kernel: Any) -> Any:
+def _loops(kernel: Any) -> tuple[Any, ...]:
     def fill(
-        theta: Vector, scale: float, atoms: Matrix, m: int, weights: Vector,
-        points: Matrix, b: int, cross: Matrix, values: Vector, scratch: Matrix,
+        theta: Vector, scale: float, D: Dictionary, m: int, block: Block, b: int,
+        scratch: Matrix,
     ) -> None:  # fmt: skip
         actual = rescaled(filled(kernel, theta), scale)
+        atoms, weights, points = D.atoms, D.weights, block.points
         for r in range(b):
-            row, lanes = cross[r], spread(0.0)
+            row, lanes = block.cross[r], spread(0.0)
             for k in range(0, m, LANES):
                 v = kernel_lanes(actual, atoms, k, m, points, r, scratch)
                 store(row, k, v)
                 lanes = fma(v, load(weights, k), lanes)
-            values[r] = total(lanes)
+            block.values[r] = total(lanes)
 
-    vector, matrix = np.zeros(1), np.zeros((1, 1))
-    shape = (vector, 1.0, matrix, 1, vector, matrix, 1, matrix, vector, matrix)
-    return pointer(None, *shape, cache=is_ours(kernel))(fill)
+    def fill_block(
+        theta: Vector, scale: float, block: Block, b: int, scratch: Matrix
+    ) -> None:
+        actual = rescaled(filled(kernel, theta), scale)
+        points = block.points
+        kernel_rows(actual, points, b, points, b, block.gram, scratch)
 
+    def fill_diagonal(
+        theta: Vector, scale: float, block: Block, b: int, scratch: Matrix
+    ) -> None:
+        actual = rescaled(filled(kernel, theta), scale)
+        for r in range(b):
+            block.diagonal[r] = kernel_at_itself(actual, block.points, r, scratch)
 
-@lru_cache(maxsize=None)
-def _diagonal_filler(kernel: Any) -> Any:
-    def fill(
-        theta: Vector, scale: float, points: Matrix, b: int, out: Vector,
+    def fill_gram(
+        theta: Vector, scale: float, D: Dictionary, m: int, gram: Matrix,
         scratch: Matrix,
     ) -> None:  # fmt: skip
         actual = rescaled(filled(kernel, theta), scale)
-        for r in range(b):
-            out[r] = kernel_at_itself(actual, points, r, scratch)
+        kernel_rows(actual, D.atoms, m, D.atoms, m, gram, scratch)
 
-    vector, matrix = np.zeros(1), np.zeros((1, 1))
-    shape = (vector, 1.0, matrix, 1, vector, matrix)
-    return pointer(None, *shape, cache=is_ours(kernel))(fill)
+    cache = is_ours(kernel)
+    v, M, D, B = np.zeros(1), np.zeros((1, 1)), dictionary(1, 1), block(1, 1, 1)
+    return (
+        pointer(None, v, 1.0, D, 1, B, 1, M, cache=cache)(fill),
+        pointer(None, v, 1.0, B, 1, M, cache=cache)(fill_block),
+        pointer(None, v, 1.0, B, 1, M, cache=cache)(fill_diagonal),
+        pointer(None, v, 1.0, D, 1, M, M, cache=cache)(fill_gram),
+    )

@@ -47,6 +47,7 @@ class Inbox(NamedTuple):
     where no answer came. The others are scratch, for as many queries or neighbours.
     """
 
+    mine: Vector  # (B,)        F_i(x_j)
     value: Vector  # (B,)       F_j(x_j)
     multiplier: Vector  # (B,)  mu_ji
     spread: Vector  # (B,)      spread of j
@@ -69,7 +70,7 @@ def desk(n_union: int, n_block: int, degree: int, n_features: int) -> Desk:
     """Return room for a union of atoms, a block of new points and some neighbours."""
     B, n = n_block, max(n_block, degree)
     inbox = Inbox(
-        np.zeros(B), np.zeros(B), np.ones(B), np.zeros(degree),
+        np.zeros(B), np.zeros(B), np.zeros(B), np.ones(B), np.zeros(degree),
         np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n),
     )  # fmt: skip
     n_union = max(n_union, n_block)
@@ -150,16 +151,26 @@ def dual_pace(target: Vector, eta: float, settings: Settings) -> float:
 @internal
 def evaluate(
     formulas: Formulas, scale: float, D: Dictionary, m: int, target: Vector,
-    block: Block, ws: Workspace, b: int,
+    place: Desk, b: int,
 ) -> None:  # fmt: skip
-    """Fill kernel values and, in the unit of the target, predictions of a block."""
+    """Fill kernel values of a block and, in the unit of the target, predictions."""
     rows = formulas.rows
-    rows.fill(
-        rows.theta, scale, D.atoms, m, D.weights, block.points, b, block.cross,
-        block.values, ws.scratch,
-    )  # fmt: skip
+    rows.fill(rows.theta, scale, D, m, place.block, b, place.workspace.scratch)
     for row in range(b):
-        block.values[row] = target[OFFSET] + target[SPREAD] * block.values[row]
+        value = place.block.values[row]
+        place.inbox.mine[row] = target[OFFSET] + target[SPREAD] * value
+
+
+@internal
+def _compare(
+    formulas: Formulas, own: float, answer: Vector, n: int, spread: float, inbox: Inbox
+) -> None:
+    """Fill ``inbox.h`` and ``inbox.slope`` with how far answers are from ``own``."""
+    ours, theirs, unit = inbox.first, inbox.second, 1.0 / spread
+    for e in range(n):
+        ours[e] = own * unit
+        theirs[e] = answer[e] * unit
+    formulas.compare(formulas.proximity, ours, theirs, n, inbox.h, inbox.slope)
 
 
 @internal
@@ -167,18 +178,13 @@ def _own_pull(
     formulas: Formulas, block: Block, y: float, target: Vector, mu: Vector, inbox: Inbox
 ) -> float:
     """Fill S3 into row 0 of the block; return its curvature, for S9."""
-    n, own, unit = len(mu), block.values[0], 1.0 / target[SPREAD]
-    answer = inbox.answer
-    for e in range(n):
-        inbox.first[e] = own * unit
-        inbox.second[e] = answer[e] * unit
-    formulas.compare(
-        formulas.proximity, inbox.first, inbox.second, n, inbox.h, inbox.slope
-    )
+    n, own = len(mu), inbox.mine[0]
+    answer, slope = inbox.answer, inbox.slope
+    _compare(formulas, own, answer, n, target[SPREAD], inbox)
     pull, price = own_slope(formulas, own, y, target), 0.0
     for e in range(n):
         if answer[e] == answer[e]:
-            pull += mu[e] * inbox.slope[e]
+            pull += mu[e] * slope[e]
             price += mu[e]
     block.coefficients[0] = pull
     return formulas.loss_curvature + 2.0 * price * formulas.proximity_curvature
@@ -189,22 +195,21 @@ def _neighbour_pulls(
     formulas: Formulas, block: Block, inbox: Inbox, first: int, b: int, target: Vector
 ) -> float:
     """Fill S4 into the rows of received queries; return their curvature, for S9."""
+    mine, value, spread = inbox.mine, inbox.value, inbox.spread
+    ours, theirs, slope = inbox.first, inbox.second, inbox.slope
     for row in range(first, b):
-        unit = 1.0 / inbox.spread[row]
-        inbox.first[row - first] = block.values[row] * unit
-        inbox.second[row - first] = inbox.value[row] * unit
-    formulas.compare(
-        formulas.proximity, inbox.first, inbox.second, b - first, inbox.h, inbox.slope
-    )
-    curvature = 0.0
+        unit = 1.0 / spread[row]
+        ours[row - first] = mine[row] * unit
+        theirs[row - first] = value[row] * unit
+    formulas.compare(formulas.proximity, ours, theirs, b - first, inbox.h, slope)
+    mu, coefficients, own = inbox.multiplier, block.coefficients, target[SPREAD]
+    price = 0.0
     for row in range(first, b):
-        ratio = target[SPREAD] / inbox.spread[row]
+        ratio = own / spread[row]
         # d2h(a, b) = d1h(b, a): proximities are symmetric
-        pull = inbox.multiplier[row] * inbox.slope[row - first] * ratio
-        block.coefficients[row] = pull
-        bound = inbox.multiplier[row] * formulas.proximity_curvature
-        curvature += 2.0 * bound * ratio * ratio
-    return curvature
+        coefficients[row] = mu[row] * slope[row - first] * ratio
+        price += mu[row] * ratio * ratio
+    return 2.0 * price * formulas.proximity_curvature
 
 
 @internal
@@ -227,8 +232,8 @@ def update_function(
 ) -> int:
     """Make one step of one agent's function, S3 to S5 and S7 to S9.
 
-    The block of ``b`` points is in ``block``, the agent's own first if it has a
-    reading, with kernel values and, in the unit of the target, predictions. Mutates
+    The block of ``b`` points is in ``block`` with kernel values, the agent's own first
+    if it has a reading; predictions there are in ``inbox.mine``. Mutates
     ``D`` and returns the number of atoms, or minus the number that ``D`` should have
     room for, with ``D`` untouched.
     """
@@ -238,24 +243,23 @@ def update_function(
         curvature += _neighbour_pulls(formulas, block, inbox, first, b, target)
     if has_reading:
         curvature += _own_pull(formulas, block, y, target, mu, inbox)
-    eta = pace.step_size
+    eta, rows = pace.step_size, formulas.rows
+    rows.fill_diagonal(rows.theta, scale, block, b, ws.scratch)
     if settings.is_normalized:
-        kappa, rows = 0.0, formulas.rows
-        rows.fill_diagonal(
-            rows.theta, scale, block.points, b, block.diagonal, ws.scratch
-        )
+        kappa, diagonal = 0.0, block.diagonal
         for row in range(b):
-            kappa = max(kappa, block.diagonal[row])
+            kappa = max(kappa, diagonal[row])
         eta /= 1.0 + eta * kappa * curvature
-    is_pulled = has_reading
+    is_pulled, coefficients = has_reading, block.coefficients
     for row in range(b):
-        block.coefficients[row] *= -eta
-        is_pulled = is_pulled or block.coefficients[row] != 0.0
+        coefficients[row] *= -eta
+        is_pulled = is_pulled or coefficients[row] != 0.0
     if not is_pulled:
         return m
     shrink = 1.0 - eta * settings.regularization if has_reading else 1.0
+    start, weights, factor = ws.start, D.weights, spread(shrink)
     for k in range(0, m, LANES):
-        store(ws.start, k, spread(shrink) * load(D.weights, k))
+        store(start, k, factor * load(weights, k))
     m = compress(
         formulas.rows, formulas.procedures, scale, D, m, block, ws, b, pace.budget,
         trust,
@@ -282,11 +286,10 @@ def scale_into_ball(
     if norm_bound > LARGEST:
         return
     rows = formulas.rows
-    rows.fill(
-        rows.theta, scale, D.atoms, m, D.weights, D.atoms, m, ws.gram, ws.residual,
-        ws.scratch,
-    )  # fmt: skip
-    square = dot(ws.residual, D.weights, m)
+    rows.fill_gram(rows.theta, scale, D, m, ws.gram, ws.scratch)
+    square = 0.0
+    for k in range(m):
+        square += D.weights[k] * dot(ws.gram[k], D.weights, m)
     if square > norm_bound * norm_bound:
         for k in range(m):
             D.weights[k] *= norm_bound / square**0.5
@@ -330,19 +333,16 @@ def update_multipliers(
     Mutates ``mu``, and the running sums of ``h - gamma`` and of their number. An edge
     without an answer (NaN) is left alone.
     """
-    n, unit, total = len(mu), 1.0 / spread, 0.0
-    for e in range(n):
-        inbox.first[e] = own * unit
-        inbox.second[e] = answer[e] * unit
-    formulas.compare(
-        formulas.proximity, inbox.first, inbox.second, n, inbox.h, inbox.slope
-    )
+    n, h, total = len(mu), inbox.h, 0.0
+    _compare(formulas, own, answer, n, spread, inbox)
     shrink = 1.0 - settings.dual_regularization * eta * eta
+    tightening = settings.tightening
     for e in range(n):
         if answer[e] == answer[e]:
-            excess = inbox.h[e] - tolerance[e]
-            mu[e] = max(mu[e] * shrink + eta * (excess + settings.tightening), 0.0)
+            excess = h[e] - tolerance[e]
+            moved = mu[e] * shrink + eta * (excess + tightening)
+            mu[e] = moved if moved > 0.0 else 0.0
             violation[e] += excess
             asked[e] += 1
-            total += inbox.h[e]
+            total += h[e]
     return total

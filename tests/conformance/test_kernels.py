@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics import pairwise
+from tests.engine.drive import Rowed
 
 from halk import checks, reference
 from halk.component import subclasses
 from halk.errors import LawError
-from halk.expansion import Expansion, kernel_vector, value_at
+from halk.expansion import Expansion, value_at
 from halk.kernels import (
     Constant,
     Custom,
@@ -119,10 +120,10 @@ def test_compiled_expansion_is_interpreted(points: Any) -> None:
     f, w = Matern52(0.8), np.linspace(-1.0, 2.0, len(atoms))
     plain = [value_at.py_func(f, atoms, w, len(w), x) for x in X]
     np.testing.assert_allclose(Expansion(f, atoms, w)(X), plain, rtol=1e-12)
-    out, same = np.empty(len(w)), np.empty(len(w))
-    kernel_vector(f, atoms, len(w), X[0], out)
-    kernel_vector.py_func(f, atoms, len(w), X[0], same)
-    np.testing.assert_allclose(out, same, rtol=1e-12)
+    rows, same = Rowed(f, atoms, w, X), np.empty((len(X), len(w)))
+    _fill_gram.py_func(f, X, atoms, same)
+    np.testing.assert_allclose(rows.cross, same, rtol=1e-12)
+    np.testing.assert_allclose(rows.values, plain, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

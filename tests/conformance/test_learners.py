@@ -18,8 +18,9 @@ from halk import (
     losses,
     proximity,
 )
+from halk.adaptation import _propose
 from halk.agent import Agent
-from halk.bandwidth import Adaptation, Fixed, LeaveOneOut, adapt
+from halk.bandwidth import Adaptation, LeaveOneOut
 from halk.component import subclasses
 from halk.errors import LawError
 
@@ -336,35 +337,36 @@ def test_laws_of_adaptations(rule: Adaptation) -> None:
     checks.check_adaptation(rule)
 
 
-class _Runaway(Fixed):
-    pass
+class _Runaway(LeaveOneOut):
+    """Proposes the widest kernel at once, and the bounds let it."""
 
 
-class _Careless(Fixed):
-    pass
+class _Restless(LeaveOneOut):
+    """Changes the function, not the bandwidth."""
 
 
-@adapt.register
+@_propose.register
 def _(
-    rule: _Runaway, base: Any, D: Any, m: Any, ws: Any, state: Any, scale: Any,
-    x: Any, slope: Any, around: Any,
-) -> Any:  # fmt: skip
-    return scale * 1e300, m
+    rule: _Runaway, kernel: Any, D: Any, m: Any, block: Any, ws: Any, state: Any,
+    scale: Any, slope: Any,
+) -> None:  # fmt: skip
+    state[0] = 600.0
 
 
-@adapt.register
+@_propose.register
 def _(
-    rule: _Careless, base: Any, D: Any, m: Any, ws: Any, state: Any, scale: Any,
-    x: Any, slope: Any, around: Any,
-) -> Any:  # fmt: skip
-    return scale * 1.5, m
+    rule: _Restless, kernel: Any, D: Any, m: Any, block: Any, ws: Any, state: Any,
+    scale: Any, slope: Any,
+) -> None:  # fmt: skip
+    D.weights[0] *= 1.0 + 1e-15
 
 
 @pytest.mark.parametrize(
     ("rule", "broken"),
     [
-        (_Runaway(), "finite scale|the function stays at its atoms"),
-        (_Careless(), "the function stays at its atoms: step"),
+        (_Runaway(widest=1e300), "finite scale|the function stays at its atoms"),
+        (_Restless(), "no change of scale, no change: step"),
+        (LeaveOneOut(1.0, smoothing=9.0), "the function stays at its atoms: step"),
     ],
     ids=repr,
 )

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.engine.drive import fill_rows, fresh_trust
 from tests.properties.strategies import Block, blocks, powers
 
 from halk.compression import (
     Dictionary,
-    compress,
+    block,
+    compress_arrays,
     compressed,
-    compressor,
     dictionary,
+    procedures,
     workspace,
 )
-from halk.expansion import Expansion, kernel_vector
+from halk.expansion import Expansion
 from halk.kernels import Gaussian
+from halk.rows import rows_of
 
 CAPACITY, DIGITS = 80, 50
 ROUNDING = 1e-6
@@ -52,23 +55,23 @@ class Holder:
     def __init__(self, bandwidth: float, budget: float, p: int) -> None:
         self.kernel, self.budget, self.p = Gaussian(bandwidth), budget, p
         self.D: Dictionary = dictionary(CAPACITY, p)
-        self.m = 0
+        self.m, self.trust = 0, fresh_trust()
+        self.rows, self.procedures = rows_of(self.kernel), procedures(can_rescue=True)
 
     def function(self) -> tuple[Any, Any]:
-        return self.D.atoms[: self.m].copy(), self.D.weights[: self.m].copy()
+        return self.D.atoms[:, : self.m].T.copy(), self.D.weights[: self.m].copy()
 
-    def update(self, block: Block) -> tuple[Any, Any]:
+    def update(self, new: Block) -> tuple[Any, Any]:
         """Take in a block; return the unprojected function."""
-        m, b = self.m, len(block.points)
-        ws = workspace(m + b, b, self.p)
-        ws.points[:], ws.coefficients[:] = block.points, block.coefficients
-        for row in range(b):
-            kernel_vector(self.kernel, self.D.atoms, m, ws.points[row], ws.cross[row])
-        ws.start[:m] = block.shrink * self.D.weights[:m]
-        atoms = np.vstack([self.D.atoms[:m], block.points])
-        weights = np.concatenate([ws.start[:m], block.coefficients])
-        arguments = (self.D, m, ws, b, self.budget)
-        self.m = int(compress(self.kernel, compressor(), *arguments))
+        m, b = self.m, len(new.points)
+        B, ws = block(m + b, b, self.p), workspace(m + b, b, self.p)
+        B.points[:, :b], B.coefficients[:b] = new.points.T, new.coefficients
+        fill_rows(self.rows, 1.0, self.D, m, B, b, ws)
+        ws.start[:m] = new.shrink * self.D.weights[:m]
+        atoms = np.vstack([self.function()[0], new.points])
+        weights = np.concatenate([ws.start[:m], new.coefficients])
+        given = (self.D, m, B, ws, b, self.budget, self.trust)
+        self.m = int(compress_arrays(self.rows, self.procedures, *given))
         assert 0 <= self.m <= m + b
         return atoms, weights
 
@@ -88,8 +91,8 @@ class Holder:
 def drive(stream: list[Block], bandwidth: float, budget: float, every: int) -> None:
     """Run a stream; ask the oracle at every so many steps, and at the last."""
     holder = Holder(bandwidth, budget, stream[0].points.shape[1])
-    for t, block in enumerate(stream):
-        unprojected = holder.update(block)
+    for t, new in enumerate(stream):
+        unprojected = holder.update(new)
         if t % every == 0 or t == len(stream) - 1:
             holder.assert_within(unprojected)
 
@@ -149,8 +152,8 @@ def test_long_streams_stay_within_budget(
     for t in range(2000):
         b = 1 + t % 3
         points = rng.uniform(size=(b, 1))
-        block = Block(points, 0.1 * rng.normal(size=b), 0.999)
-        unprojected = holder.update(block)
+        new = Block(points, 0.1 * rng.normal(size=b), 0.999)
+        unprojected = holder.update(new)
         if t % 250 == 249:
             holder.assert_within(unprojected)
     assert holder.m < CAPACITY - 4
@@ -160,8 +163,8 @@ def test_long_streams_stay_within_budget(
 def test_whole_expansions_stay_within_budget(
     stream: list[Block], bandwidth: float, budget: float
 ) -> None:
-    atoms = np.vstack([block.points for block in stream])
-    weights = np.concatenate([block.coefficients for block in stream])
+    atoms = np.vstack([new.points for new in stream])
+    weights = np.concatenate([new.coefficients for new in stream])
     g = compressed(Expansion(Gaussian(bandwidth), atoms, weights), budget)
     distance = distance_between(bandwidth, (atoms, weights), (g.atoms, g.weights))
     assert distance <= budget * (1 + 1e-6) + ROUNDING * np.abs(weights).sum()

@@ -81,6 +81,7 @@ def _copy_row(block: Block, m: int, source: int, target: int) -> None:
     for k in range(0, m, LANES):
         store(new, k, load(old, k))
     block.coefficients[target] = block.coefficients[source]
+    block.diagonal[target] = block.diagonal[source]
 
 
 def weights_only(
@@ -103,10 +104,10 @@ def weights_only(
         spent = _spend_on_many(D, m, block, ws, b, limit)
     if not 0.0 <= spent < limit:
         return UNDECIDED
-    left = spread(limit - spent)
+    left, weights, diagonal = spread(limit - spent), ws.weights, D.diagonal
     for k in range(0, m, LANES):
-        w = load(ws.weights, k)
-        if any_at_most(w * w, left * load(D.diagonal, k)):
+        w = load(weights, k)
+        if any_at_most(w * w, left * load(diagonal, k)):
             return UNDECIDED
     return DECIDED if _is_sure(D, m, block, ws, b, budget, trust[DRIFT]) else UNVERIFIED
 
@@ -118,20 +119,21 @@ def _spend_on_one(
     """Remove a single new atom; return its cost, -1 where an old one costs less."""
     u, kxx, c = ws.solved[0], block.gram[0, 0], block.coefficients[0]
     ws.sequence[0] = 0
-    product(D.inverse, m, block.cross[0], u)
-    s = kxx - dot(block.cross[0], u, m)
+    cross, start, weights, diagonal = block.cross[0], ws.start, ws.weights, D.diagonal
+    product(D.inverse, m, cross, u)
+    s = kxx - dot(cross, u, m)
     is_new = not is_rounding(s, kxx, size(u, m))
     cost = c * c * s if is_new else 0.0
     if not cost <= limit:
         return -1.0
     square, share, left = spread(c * c), spread(c), spread(s)
     for k in range(0, m, LANES):
-        w, v = load(ws.start, k), load(u, k)
+        w, v = load(start, k), load(u, k)
         # c^2 s > w^2 / (Q_kk + u^2 / s), without dividing
-        price = square * fma(left, load(D.diagonal, k), v * v)
+        price = square * fma(left, load(diagonal, k), v * v)
         if is_new and any_below(w * w, price):
             return -1.0
-        store(ws.weights, k, fma(share, v, w))
+        store(weights, k, fma(share, v, w))
     return cost
 
 
@@ -140,9 +142,10 @@ def _spend_on_many(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, limit: float
 ) -> float:
     """Remove all new atoms, cheapest first; return the cost, -1 as for one."""
+    start, weights, diagonal, precision = ws.start, ws.weights, D.diagonal, ws.precision
     for k in range(0, m, LANES):
-        store(ws.weights, k, load(ws.start, k))
-        store(ws.precision, k, load(D.diagonal, k))
+        store(weights, k, load(start, k))
+        store(precision, k, load(diagonal, k))
     _schur_complement(D, m, block, ws, b)
     n_new = _drop_dependent(m, block, ws, b)
     _invert_onto_old(m, ws, b, n_new)
@@ -162,13 +165,15 @@ def _schur_complement(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int
 ) -> None:
     """Fill ``U = cross Q`` and ``S = block.gram - cross U'``."""
-    products(D.inverse, m, block.cross, b, ws.solved)
+    cross, U, S, gram = block.cross, ws.solved, ws.schur, block.gram
+    rest, coefficients = ws.rest, block.coefficients
+    products(D.inverse, m, cross, b, U)
     for row in range(b):
-        ws.rest[row] = block.coefficients[row]
+        rest[row] = coefficients[row]
         for other in range(row + 1):
-            overlap = dot(block.cross[row], ws.solved[other], m)
-            ws.schur[row, other] = block.gram[row, other] - overlap
-            ws.schur[other, row] = ws.schur[row, other]
+            left = gram[row, other] - dot(cross[row], U[other], m)
+            S[row, other] = left
+            S[other, row] = left
 
 
 @internal
@@ -179,22 +184,22 @@ def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
     Returns how many independent new atoms there are. ``ws.sequence`` lists all points,
     those first and in the order in which they were taken; ``ws.picked`` marks them.
     """
-    S = ws.schur
+    S, U, gram, picked, sizes = ws.schur, ws.solved, block.gram, ws.picked, block.values
     for row in range(b):
-        ws.picked[row] = 0
-        block.values[row] = size(ws.solved[row], m)
+        picked[row] = 0
+        sizes[row] = size(U[row], m)
     n_new = 0
     while n_new < b:
         pivot = b  # for none
         for row in range(b):
-            if ws.picked[row] == 0:
-                if is_rounding(S[row, row], block.gram[row, row], block.values[row]):
+            if picked[row] == 0:
+                if is_rounding(S[row, row], gram[row, row], sizes[row]):
                     continue
                 if pivot == b or S[row, row] > S[pivot, pivot]:
                     pivot = row
         if pivot == b:
             break
-        ws.picked[pivot] = 1
+        picked[pivot] = 1
         ws.sequence[n_new] = pivot
         n_new += 1
         sweep(S, b, pivot)
@@ -240,20 +245,20 @@ def _absorb(m: int, ws: Workspace, b: int) -> None:
 @internal
 def _invert_onto_old(m: int, ws: Workspace, b: int, n_new: int) -> None:
     """Fill ``R = T U`` and add ``diag(U' T U)`` to the precision of the old atoms."""
-    T, U, R = ws.schur, ws.solved, ws.pulled
+    T, U, R, precision = ws.schur, ws.solved, ws.pulled, ws.precision
     if n_new < b:
         _close_gaps(m, ws, b, n_new)
     for a in range(n_new):
         ws.picked[a] = 1
     for k in range(0, m, LANES):
-        added = load(ws.precision, k)
+        added = load(precision, k)
         for a in range(n_new):
             lanes = spread(0.0)
             for c in range(n_new):
                 lanes = fma(spread(T[a, c]), load(U[c], k), lanes)
             store(R[a], k, lanes)
             added = fma(lanes, load(U[a], k), added)
-        store(ws.precision, k, added)
+        store(precision, k, added)
 
 
 @internal
@@ -276,10 +281,10 @@ def _close_gaps(m: int, ws: Workspace, b: int, n_new: int) -> None:
 @internal
 def _is_old_cheaper(m: int, ws: Workspace, cost: float) -> bool:
     """Return whether an old atom is removed for less: ``w_k^2 / Q_kk < cost``."""
-    price = spread(cost)
+    price, weights, precision = spread(cost), ws.weights, ws.precision
     for k in range(0, m, LANES):
-        w = load(ws.weights, k)
-        if any_below(w * w, price * load(ws.precision, k)):
+        w = load(weights, k)
+        if any_below(w * w, price * load(precision, k)):
             return True
     return False
 
@@ -287,9 +292,10 @@ def _is_old_cheaper(m: int, ws: Workspace, cost: float) -> bool:
 @internal
 def _cheapest_new(ws: Workspace, n_new: int) -> int:
     best, cheapest = -1, 0.0
+    picked, rest, T = ws.picked, ws.rest, ws.schur
     for a in range(n_new):
-        if ws.picked[a] == 1:
-            cost = ws.rest[a] ** 2 / ws.schur[a, a]
+        if picked[a] == 1:
+            cost = rest[a] ** 2 / T[a, a]
             if best < 0 or cost <= cheapest:
                 best, cheapest = a, cost
     return best
@@ -298,19 +304,19 @@ def _cheapest_new(ws: Workspace, n_new: int) -> int:
 @internal
 def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
     """Remove new atom ``gone`` and refit everything else."""
-    ws.picked[gone] = 0
-    T, removed = ws.schur, ws.pulled[gone]
-    pivot = T[gone, gone]
-    add_scaled(ws.weights, ws.rest[gone] / pivot, removed, m)
+    T, R, picked, rest = ws.schur, ws.pulled, ws.picked, ws.rest
+    removed, pivot, precision = R[gone], T[gone, gone], ws.precision
+    picked[gone] = 0
+    add_scaled(ws.weights, rest[gone] / pivot, removed, m)
     share = spread(-1.0 / pivot)
     for k in range(0, m, LANES):
         r = load(removed, k)
-        store(ws.precision, k, fma(share * r, r, load(ws.precision, k)))
+        store(precision, k, fma(share * r, r, load(precision, k)))
     for a in range(n_new):
-        if ws.picked[a] == 1:
+        if picked[a] == 1:
             ratio = T[a, gone] / pivot
-            ws.rest[a] -= ratio * ws.rest[gone]
-            add_scaled(ws.pulled[a], -ratio, removed, m)
+            rest[a] -= ratio * rest[gone]
+            add_scaled(R[a], -ratio, removed, m)
             add_scaled(T[a], -ratio, T[gone], n_new)
 
 
@@ -325,18 +331,20 @@ def _is_sure(
     ``c' gram c - v'a`` plus at most ``drift |v|_1 |a|_1``.
     """
     square, length = 0.0, 0.0
+    coefficients, gram, cross = block.coefficients, block.gram, block.cross
+    start, weights, norms = ws.start, ws.weights, D.norms
     for row in range(b):
-        c = block.coefficients[row]
-        length += abs(c) * block.gram[row, row] ** 0.5
-        square += c * dot(block.gram[row], block.coefficients, b)
+        c = coefficients[row]
+        length += abs(c) * gram[row, row] ** 0.5
+        square += c * dot(gram[row], coefficients, b)
     pull, move, moved, inner = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
     for k in range(0, m, LANES):
         v = spread(0.0)
         for row in range(b):
-            v = fma(spread(block.coefficients[row]), load(block.cross[row], k), v)
-        a = load(ws.weights, k) - load(ws.start, k)
+            v = fma(spread(coefficients[row]), load(cross[row], k), v)
+        a = load(weights, k) - load(start, k)
         pull, move = pull + magnitude(v), move + magnitude(a)
-        moved = fma(magnitude(a), load(D.norms, k), moved)
+        moved = fma(magnitude(a), load(norms, k), moved)
         inner = fma(v, a, inner)
     square += drift * total(pull) * total(move) - total(inner)
     return is_trusted(square, budget, length, total(moved))

@@ -101,30 +101,29 @@ def compress(
     """Compress the function of ``m`` atoms and ``b`` new points within ``budget``.
 
     The weights of the unprojected function are in ``ws.start`` (old atoms) and
-    ``block.coefficients`` (new points), kernel values in ``block.cross``.
+    ``block.coefficients`` (new points), kernel values in ``block.cross`` and
+    ``block.diagonal``.
 
     Returns the number of atoms left, with ``D`` updated; or, where ``D`` has too little
     room, minus that number, with ``D`` untouched; or ``NEEDS_RESCUE``, the same.
     """
     b = merge_duplicates(D, m, block, ws, b)
-    rows.fill(
-        rows.theta, scale, block.points, b, ws.rest, block.points, b, block.gram,
-        block.values, ws.scratch,
-    )  # fmt: skip
+    if b == 1:
+        block.gram[0, 0] = block.diagonal[0]
+    else:
+        rows.fill_block(rows.theta, scale, block, b, ws.scratch)
     outcome = procedures.decide(D, m, block, ws, b, budget, trust)
     n_kept = WEIGHTS_ONLY
     if outcome != DECIDED:
-        rows.fill(
-            rows.theta, scale, D.atoms, m, D.norms, D.atoms, m, ws.gram, ws.residual,
-            ws.scratch,
-        )  # fmt: skip
+        rows.fill_gram(rows.theta, scale, D, m, ws.gram, ws.scratch)
         n_kept = procedures.settle(
             D, m, block, ws, b, budget, trust, outcome == UNVERIFIED
         )
     if n_kept == WEIGHTS_ONLY:
         ws.counts[MOVED] += outcome == DECIDED
+        old, new = D.weights, ws.weights
         for k in range(0, m, LANES):
-            store(D.weights, k, load(ws.weights, k))
+            store(old, k, load(new, k))
         return m
     if n_kept < 0:
         n_kept = procedures.rescue(m, block, ws, b, budget)
@@ -143,9 +142,11 @@ def compress_arrays(
     ws: Workspace, b: int, budget: float, trust: Vector,
 ) -> int:  # fmt: skip
     """Compress as :func:`compress` does, called from Python."""
+    kernel, points, place = borrowed(rows), borrowed(block), borrowed(ws)
+    kernel.fill_diagonal(kernel.theta, 1.0, points, b, place.scratch)
     return compress(
-        borrowed(rows), borrowed(procedures), 1.0, borrowed(D), m, borrowed(block),
-        borrowed(ws), b, budget, borrowed(trust),
+        kernel, borrowed(procedures), 1.0, borrowed(D), m, points, place, b, budget,
+        borrowed(trust),
     )  # fmt: skip
 
 

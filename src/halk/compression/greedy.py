@@ -130,30 +130,29 @@ def cheapest(ws: Workspace, n_kept: int) -> int:
     for a in range(n_kept):
         if ws.inverse[a, a] > 0.0:
             cost = ws.weights[a] ** 2 / ws.inverse[a, a]
-            if best < 0 or cost <= least:
+            is_newer = best < 0 or ws.kept[a] > ws.kept[best]
+            if best < 0 or cost < least or (cost == least and is_newer):
                 best, least = a, cost
     return best
 
 
 @shared
 def remove(ws: Workspace, n_kept: int, gone: int) -> None:
-    """Remove the atom at a position, refit the others, close the gap."""
-    Q = ws.inverse
-    pivot = Q[gone, gone]
+    """Remove the atom at a position, refit the others; the last takes its place."""
+    Q, last = ws.inverse, n_kept - 1
+    pivot, fit = Q[gone, gone], ws.solution
     share = ws.weights[gone] / pivot
     for a in range(n_kept):
-        ws.solution[a] = Q[a, gone]
+        fit[a] = Q[gone, a]
+    add_scaled(ws.weights, -share, fit, n_kept)
     for a in range(n_kept):
-        ws.weights[a] -= ws.solution[a] * share
-        add_scaled(Q[a], -ws.solution[a] / pivot, ws.solution, n_kept)
-    for a in range(gone, n_kept - 1):
-        ws.weights[a] = ws.weights[a + 1]
-        ws.kept[a] = ws.kept[a + 1]
-        for c in range(n_kept):
-            Q[a, c] = Q[a + 1, c]
-    for a in range(n_kept - 1):
-        for c in range(gone, n_kept - 1):
-            Q[a, c] = Q[a, c + 1]
+        add_scaled(Q[a], -fit[a] / pivot, fit, n_kept)
+    ws.weights[gone] = ws.weights[last]
+    ws.kept[gone] = ws.kept[last]
+    for c in range(n_kept):
+        Q[gone, c] = Q[last, c]
+    for a in range(n_kept):
+        Q[a, gone] = Q[a, last]
 
 
 @shared

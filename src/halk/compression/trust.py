@@ -15,11 +15,11 @@ DRIFT, AGE = 0, 1
 """Columns of an agent's trust: a bound on ``|K Q - I|``, infinite while it is not
 known, and the number of steps that were verified one by one since ``Q`` changed."""
 
-PATIENCE = 8
-"""An inverse that stayed for one in so many of its atoms is worth measuring.
+PATIENCE = 32
+"""Atoms for each of which one step is verified by itself before drift is measured.
 
-Measuring costs as much as verifying that number of steps one by one, with their
-Gram matrices; so it never costs more than it could have saved.
+Measuring the drift of so many atoms costs what one verified step does, most of which
+is its Gram matrix; so it never costs more than it could have saved.
 """
 
 

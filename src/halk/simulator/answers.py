@@ -53,19 +53,20 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> int:
 
     Those that find no room are counted only.
     """
-    links, talk, points = engine.links, engine.talk, desk.block.points
+    links, reading, points = engine.links, engine.talk.reading, desk.block.points
+    neighbour, x = links.neighbour, readings.x
     b, room, p = 0, len(desk.inbox.value), len(points)
-    r = talk.reading[j]
+    r = reading[j]
     if r >= 0:
         for f in range(p):
-            points[f, 0] = readings.x[r, f]
+            points[f, 0] = x[r, f]
         b = 1
     for e in range(links.start[j], links.start[j + 1]):
-        r = talk.reading[links.neighbour[e]]
+        r = reading[neighbour[e]]
         if r >= 0:
             if b < room:
                 for f in range(p):
-                    points[f, b] = readings.x[r, f]
+                    points[f, b] = x[r, f]
             b += 1
     return b
 
@@ -79,30 +80,32 @@ def _evaluate(
     links, talk, state = engine.links, engine.talk, engine.state
     rows, block, settings = engine.formulas.rows, desk.block, engine.settings
     D = borrowed(dictionary_of(state.arena, j))
-    rows.fill(
-        rows.theta, state.scale[j], D.atoms, m, D.weights, block.points, b,
-        block.cross, block.values, desk.workspace.scratch,
-    )  # fmt: skip
+    scratch = desk.workspace.scratch
+    rows.fill(rows.theta, state.scale[j], D, m, block, b, scratch)
     desk.workspace.counts[TERMS] += b * m
     offset, spread = state.target[j, OFFSET], state.target[j, SPREAD]
-    row, total, is_finite = 0, 0.0, True
-    r = talk.reading[j]
+    row, is_finite, reading = 0, True, talk.reading
+    r, values = reading[j], block.values
     if r >= 0:
-        talk.own[j] = offset + spread * block.values[0]
-        is_finite = abs(talk.own[j]) <= LARGEST
+        own = offset + spread * values[0]
+        talk.own[j] = own
+        is_finite = abs(own) <= LARGEST
         if not (settings.removes_offset or settings.removes_spread):
-            record.prediction[r] = talk.own[j]
+            record.prediction[r] = own
         row = 1
-    for e in range(links.start[j], links.start[j + 1]):
-        i = links.neighbour[e]
-        total += state.adaptation[i, 0]
-        if talk.reading[i] >= 0:
-            value = offset + spread * block.values[row]
-            talk.answer[links.reverse[e]] = value
+    first, last = links.start[j], links.start[j + 1]
+    neighbour, reverse, answers = links.neighbour, links.reverse, talk.answer
+    for e in range(first, last):
+        if reading[neighbour[e]] >= 0:
+            value = offset + spread * values[row]
+            answers[reverse[e]] = value
             is_finite = is_finite and abs(value) <= LARGEST
             row += 1
-    degree = links.start[j + 1] - links.start[j]
-    talk.around[j] = total / degree if degree > 0 else nan
+    if not engine.formulas.adapter.is_fixed:
+        total, adaptation = 0.0, state.adaptation
+        for e in range(first, last):
+            total += adaptation[neighbour[e], 0]
+        talk.around[j] = total / (last - first) if last > first else nan
     return is_finite
 
 

@@ -14,10 +14,9 @@ def value_of(engine: Engine, desk: Desk, i: int, x: Matrix, r: int) -> float:
     D = borrowed(dictionary_of(state.arena, i))
     for f in range(len(block.points)):
         block.points[f, 0] = x[r, f]
-    rows.fill(
-        rows.theta, state.scale[i], D.atoms, state.arena.order[i], D.weights,
-        block.points, 1, block.cross, block.values, desk.workspace.scratch,
-    )  # fmt: skip
+    scratch = desk.workspace.scratch
+    m = state.arena.order[i]
+    rows.fill(rows.theta, state.scale[i], D, m, block, 1, scratch)
     return float(state.target[i, OFFSET] + state.target[i, SPREAD] * block.values[0])
 
 

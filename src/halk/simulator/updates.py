@@ -1,7 +1,6 @@
 """Functions move, then multipliers: what agents do with the answers of a step."""
 
 from halk._jit import borrowed, internal
-from halk._validation import Indices
 from halk.arena import dictionary_of, make_room
 from halk.compression import NEEDS_RESCUE, TERMS, Block, Dictionary
 from halk.simulator.arrays import (
@@ -27,28 +26,33 @@ from halk.step import (
 @internal
 def _fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
     """Lay out agent ``i``'s block: its own point, then its asking neighbours'."""
-    links, talk, state = engine.links, engine.talk, engine.state
-    block, inbox, b = desk.block, desk.inbox, 0
-    r = talk.reading[i]
+    links, talk, state, inbox = engine.links, engine.talk, engine.state, desk.inbox
     first, last = links.start[i], links.start[i + 1]
+    points, x, reading, b = desk.block.points, readings.x, talk.reading, 0
+    answers, own, mine = talk.answer, talk.own, inbox.mine
+    r, p = reading[i], len(points)
     if r >= 0:
-        for f in range(len(block.points)):
-            block.points[f, 0] = readings.x[r, f]
-        block.values[0] = talk.own[i]
+        for f in range(p):
+            points[f, 0] = x[r, f]
+        received = inbox.answer
         for e in range(first, last):
-            inbox.answer[e - first] = talk.answer[e]
+            received[e - first] = answers[e]
+        mine[0] = own[i]
         b = 1
     if engine.settings.is_exact:
+        neighbour, reverse, target = links.neighbour, links.reverse, state.target
+        value, mu, spread = inbox.value, inbox.multiplier, inbox.spread
+        multipliers = state.multipliers
         for e in range(first, last):
-            j, back = links.neighbour[e], links.reverse[e]
-            r = talk.reading[j]
+            j, back = neighbour[e], reverse[e]
+            r = reading[j]
             if r >= 0:
-                for f in range(len(block.points)):
-                    block.points[f, b] = readings.x[r, f]
-                block.values[b] = talk.answer[back]
-                inbox.value[b] = talk.own[j]
-                inbox.multiplier[b] = state.multipliers[back]
-                inbox.spread[b] = state.target[j, SPREAD]
+                for f in range(p):
+                    points[f, b] = x[r, f]
+                mine[b] = answers[back]
+                value[b] = own[j]
+                mu[b] = multipliers[back]
+                spread[b] = target[j, SPREAD]
                 b += 1
     return b
 
@@ -62,10 +66,7 @@ def _with_rows(
     cross = block.cross
     if place < 0:
         rows, ws = engine.formulas.rows, desk.workspace
-        rows.fill(
-            rows.theta, engine.state.scale[i], D.atoms, m, D.weights, block.points, b,
-            block.cross, ws.rest, ws.scratch,
-        )  # fmt: skip
+        rows.fill(rows.theta, engine.state.scale[i], D, m, block, b, ws.scratch)
         ws.counts[TERMS] += b * m
     else:
         cross = engine.talk.kept[place : place + b]
@@ -135,21 +136,6 @@ def n_updated(engine: Engine, readings: Readings) -> int:
     t = engine.talk.cursor[0]
     with_readings: int = readings.start[t + 1] - readings.start[t]
     return engine.talk.cursor[3] if engine.settings.is_exact else with_readings
-
-
-@internal
-def update(
-    engine: Engine, desk: Desk, readings: Readings, first: int, last: int, late: Indices
-) -> None:
-    """Move the functions of the touched agents ``first`` up to ``last``.
-
-    Nobody is given more room here, for threads share it: who needs it is marked in
-    ``late`` (V,).
-    """
-    for n in range(first, last):
-        i = engine.talk.touched[n]
-        if update_agent(engine, desk, readings, i, False) != FINISHED:
-            late[i] = 1
 
 
 @internal

@@ -1,0 +1,74 @@
+"""The passes of a step over a range of agents, for threads to share.
+
+They are those of the compiled loop, with two differences: nobody is given more room
+while others run, and no kernel values are put aside, which only pays in small networks.
+"""
+
+from typing import Any
+
+from halk._jit import borrowed, compiled
+from halk._validation import Indices
+from halk.simulator.answers import answer
+from halk.simulator.arrays import DIVERGED, FINISHED, Readings, Record
+from halk.simulator.loop import begin
+from halk.simulator.updates import finish, n_updated, settle, update_agent
+
+
+@compiled
+def begin_step(box: Any, desk_box: Any, stream: Readings, seen: Record) -> int:
+    """Take in the readings of the next step; return a status."""
+    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    is_fine = begin(engine, desk, borrowed(stream), borrowed(seen))
+    return FINISHED if is_fine else DIVERGED
+
+
+@compiled
+def answer_some(
+    box: Any, desk_box: Any, stream: Readings, seen: Record, first: int, last: int
+) -> int:
+    """Let the touched agents ``first`` up to ``last`` answer; return a status."""
+    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    return answer(engine, desk, borrowed(stream), borrowed(seen), first, last, False)
+
+
+@compiled
+def update_some(
+    box: Any, desk_box: Any, stream: Readings, first: int, last: int, waits: Indices
+) -> None:
+    """Move functions; who needs more room, or rescue, is marked in ``waits`` (V,)."""
+    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    readings, late = borrowed(stream), borrowed(waits)
+    for n in range(first, last):
+        i = engine.talk.touched[n]
+        late[i] = update_agent(engine, desk, readings, i, False)
+
+
+@compiled
+def update_late(box: Any, desk_box: Any, stream: Readings, waits: Indices) -> int:
+    """Move the functions of those who waited, from where the cursor stands."""
+    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    readings, late = borrowed(stream), borrowed(waits)
+    cursor, last = engine.talk.cursor, n_updated(engine, readings)
+    while cursor[2] < last:
+        i = engine.talk.touched[cursor[2]]
+        if late[i] != FINISHED:
+            late[i] = update_agent(engine, desk, readings, i, True)
+            if late[i] != FINISHED:
+                return late[i]  # type: ignore[no-any-return]
+        cursor[2] += 1
+    return FINISHED
+
+
+@compiled
+def settle_some(
+    box: Any, desk_box: Any, stream: Readings, first: int, last: int
+) -> None:
+    """Move the multipliers of those who asked, ``first`` up to ``last``."""
+    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    settle(engine, desk, borrowed(stream), first, last)
+
+
+@compiled
+def finish_step(box: Any, stream: Readings, seen: Record) -> None:
+    """Write down what was seen, and go on to the next step."""
+    finish(borrowed(box.value), borrowed(stream), borrowed(seen))
