@@ -156,9 +156,7 @@ class _Fields(AttributeTemplate):  # type: ignore[misc]
 
 
 @lower_getattr_generic(BorrowedTuple)
-def _lower_field(
-    _c: Any, builder: Any, kind: Any, value: Any, name: str
-) -> Any:
+def _lower_field(_c: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     position = kind.tuple_type.fields.index(name)
     place = cgutils.gep_inbounds(builder, value, 0, position)
     is_tuple = isinstance(kind.tuple_type.types[position], types.BaseNamedTuple)

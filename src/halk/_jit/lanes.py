@@ -131,7 +131,9 @@ def _typed(function: Callable[..., Any], result: Any, *arguments: Any) -> Any:
         key = function
 
         def generic(self, given: Any, _: Any) -> Any:
-            fits = len(given) == len(arguments) and all(map(isinstance, given, arguments))
+            fits = len(given) == len(arguments) and all(
+                map(isinstance, given, arguments)
+            )
             return signature(result, *given) if fits else None
 
     infer_global(function, types.Function(Template))

@@ -47,5 +47,6 @@ class Alone(DictionaryLearner):
         norm_bound: float | None = None,
         bandwidth: Adaptation | None = None,
         standardize: bool | str = False,
+        n_jobs: int | None = None,
     ) -> None:
         super().__init__(locals(), price=0.0)

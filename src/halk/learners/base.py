@@ -13,7 +13,7 @@ import numpy as np
 from halk import checkpoint
 from halk._validation import Indices, Matrix, Vector, array, require, without_nan
 from halk.learners.executor import Executor
-from halk.learners.readings import checked, one_step, pieces, single
+from halk.learners.readings import StepLister, checked, one_step, pieces, single
 from halk.losses import Loss
 from halk.network import Network
 from halk.simulator import Readings, Record
@@ -39,6 +39,7 @@ class Learner(ABC):
             raise TypeError(f"network must be a Network, got {self.network!r}")
         self.n_steps = 0
         self._executor: Executor | None = None
+        self._lister: StepLister | None = None
 
     @abstractmethod
     def _make_executor(self, n_features: int) -> Executor:
@@ -66,6 +67,11 @@ class Learner(ABC):
         y : array (n_agents,)
             NaN where an agent has no reading; its row of ``x`` may then be NaN too.
         """
+        if self._lister is not None:
+            step = self._lister.listed(x, y)
+            if step is not None:
+                self._learn(*step)
+                return
         V = self.network.n_agents
         X = array("x", x, (V, self.n_features))
         Y = array("y", y, (V,))
@@ -113,10 +119,10 @@ class Learner(ABC):
         """Learn from a prepared stream; return predictions made before learning."""
         return self._learn(readings)
 
-    def _learn(self, readings: Readings) -> Record:
-        executor = self._prepared(readings.x.shape[1])
+    def _learn(self, readings: Readings, record: Record | None = None) -> Record:
+        executor = self._executor or self._prepared(readings.x.shape[1])
         try:
-            return executor.run(readings)
+            return executor.run(readings, record)
         finally:  # an interrupt loses no step that was made
             self.n_steps += executor.steps_made
 
@@ -124,6 +130,7 @@ class Learner(ABC):
         if self._executor is None:
             require(n_features > 0, "n_features", "be at least 1", n_features)
             self._executor = self._make_executor(n_features)
+            self._lister = StepLister(self.network.n_agents, n_features, self.loss)
         return self._executor
 
     # predicting

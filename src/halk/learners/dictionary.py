@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halk import proximity as proximities
-from halk._validation import Matrix, Vector, choice
+from halk._validation import Matrix, Vector, choice, integer
 from halk.agent import Agent
 from halk.bandwidth import Adaptation
 from halk.expansion import Expansion
@@ -64,6 +64,7 @@ class DictionaryLearner(Learner):
     norm_bound: float | None
     bandwidth: Adaptation | None
     standardize: bool | str
+    n_jobs: int | None = None
 
     _tolerance: ClassVar[float | None] = None
     """The tolerance of every edge inside the engine, if not the network's."""
@@ -75,6 +76,8 @@ class DictionaryLearner(Learner):
         choice("coupling", self.coupling, ("exact", "paper"))
         choice("step", self.step, ("normalized", "plain"))
         choice("standardize", self.standardize, STANDARDIZE)
+        if self.n_jobs is not None:
+            integer("n_jobs", self.n_jobs, minimum=1)
         self._rules = rules(
             self.kernel, self.loss, self.proximity, self.bandwidth, self.standardize
         )
@@ -106,8 +109,9 @@ class DictionaryLearner(Learner):
             same = np.full(network.n_edges, self._tolerance)
             network = replace(network, tolerance=same)
         return Simulator(
-            network, self._rules, self._settings, self._paces, n_features, self._price
-        )
+            network, self._rules, self._settings, self._paces, n_features, self._price,
+            self.n_jobs or 1,
+        )  # fmt: skip
 
     @property
     def multipliers(self) -> Vector:

@@ -53,6 +53,9 @@ class HALK(DictionaryLearner):
         them back in predictions. With True, tolerances count in squares of the agent's
         own spread: meant for sensors of similar range. Multipliers rest for an agent's
         first ten readings.
+    n_jobs : int, optional
+        Threads that share the steps of a large network, of 2000 readings or more; one
+        by default. The numbers learned are the same.
 
     Examples
     --------
@@ -85,5 +88,6 @@ class HALK(DictionaryLearner):
         norm_bound: float | None = None,
         bandwidth: Adaptation | None = None,
         standardize: bool | str = False,
+        n_jobs: int | None = None,
     ) -> None:
         super().__init__(locals())

@@ -59,5 +59,6 @@ class Penalty(DictionaryLearner):
         norm_bound: float | None = None,
         bandwidth: Adaptation | None = None,
         standardize: bool | str = False,
+        n_jobs: int | None = None,
     ) -> None:
         super().__init__(locals(), price=nonnegative("penalty", penalty))

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from halk._jit import compiled
 from halk._validation import Indices, Matrix, Vector
 from halk.losses import Loss
-from halk.simulator import Readings
+from halk.simulator import Readings, Record
 
 _LARGEST = 1e40
 """Inputs and targets beyond this would leave the finite numbers when squared twice."""
@@ -41,6 +42,61 @@ def _refuse(name: str, agent: int | None, bad: Any, rule: str, values: Any) -> N
         where = f" (agent {first[agent]})" if agent is not None else ""
         got = float(values[first])
         raise ValueError(f"{name} must {rule}, got {got} at index {first}{where}")
+
+
+@compiled
+def _list_step(
+    X: Matrix, Y: Vector, takes_labels: bool, start: Indices, agent: Indices,
+    x: Matrix, y: Vector,
+) -> int:  # fmt: skip
+    """List the readings of a step; return their number, -1 if one is not fit."""
+    n = 0
+    for i in range(len(Y)):
+        if Y[i] == Y[i]:
+            if not abs(Y[i]) <= _LARGEST or (takes_labels and abs(Y[i]) != 1.0):
+                return -1
+            for f in range(X.shape[1]):
+                if not abs(X[i, f]) <= _LARGEST:
+                    return -1
+                x[n, f] = X[i, f]
+            agent[n], y[n] = i, Y[i]
+            n += 1
+    start[1] = n
+    return n
+
+
+class StepLister:
+    """Lists the readings of single steps in arrays that are used again.
+
+    For arrays that need no conversion; None for all others, and for what is not fit:
+    those take the way that explains itself.
+    """
+
+    def __init__(self, n_agents: int, n_features: int, loss: Loss) -> None:
+        self._shape = n_agents, n_features
+        self._takes_labels = loss.takes_labels
+        V, p = n_agents, n_features
+        self._all = Readings(
+            np.zeros(2, np.int64), np.zeros(V, np.int64), np.zeros((V, p)), np.zeros(V)
+        )
+        self._record = Record(np.zeros(V), np.zeros(1), np.zeros(1, np.int64))
+
+    def listed(self, X: Any, Y: Any) -> tuple[Readings, Record] | None:
+        """Return readings of a step, and room for what is seen; valid until the next."""
+        if not (_is_plain(X, self._shape) and _is_plain(Y, self._shape[:1])):
+            return None
+        n = _list_step(X, Y, self._takes_labels, *self._all)
+        if n < 0:
+            return None
+        if n == len(Y):
+            return self._all, self._record
+        start, agent, x, y = self._all
+        return Readings(start, agent[:n], x[:n], y[:n]), self._record
+
+
+def _is_plain(value: Any, shape: tuple[int, ...]) -> bool:
+    is_array = type(value) is np.ndarray and value.dtype == np.float64
+    return is_array and value.shape == shape and value.flags.carray
 
 
 def pieces(X: Any, Y: Matrix, n_steps: int = 0) -> Iterator[Readings]:

@@ -76,7 +76,7 @@ class Independent:
         """How many steps of the last stream were made."""
         return int(self._cursor[0])
 
-    def run(self, readings: Readings) -> Record:
+    def run(self, readings: Readings, record: Record | None = None) -> Record:
         """Learn from a stream; return what was seen on the way.
 
         Raises
@@ -87,7 +87,8 @@ class Independent:
         """
         self._cursor[0] = 0
         T, R = len(readings.start) - 1, len(readings.y)
-        record = Record(np.zeros(R), np.zeros(T), np.zeros(T, dtype=np.int64))
+        if record is None:
+            record = Record(np.zeros(R), np.zeros(T), np.zeros(T, dtype=np.int64))
         try:
             for t, agents, phi, y in steps(self.setup.features, readings):
                 self._make_step(t, int(readings.start[t]), agents, phi, y, record)

@@ -30,6 +30,7 @@ from halk.simulator.arrays import (
     room_to_keep,
 )
 from halk.simulator.loop import run, values_of
+from halk.simulator.threads import WORTH_SHARING, Crew
 from halk.simulator.traffic import bytes_an_edge, divergence
 from halk.step import ADOPTED, Settings, desk
 
@@ -51,6 +52,8 @@ class Simulator:
         What all multipliers are from the start, for dual step sizes of zero. At price
         zero agents have nothing to do with each other; their neighbours' predictions
         are still looked at, for the record.
+    n_threads : int, default 1
+        For steps of thousands of readings; the numbers are the same with any number.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class Simulator:
         paces: Matrix,
         n_features: int,
         price: float | None = None,
+        n_threads: int = 1,
     ) -> None:
         self.rules = rules
         self.settings = settings
@@ -68,6 +72,7 @@ class Simulator:
         self.n_features = n_features
         self.links = links_of(network)
         self.price = price
+        self.n_threads = n_threads
         self._state = fresh_state(network, n_features)
         self._state.multipliers[:] = price or 0.0
         if price == 0.0:  # nobody to adopt offset and spread from
@@ -103,22 +108,29 @@ class Simulator:
                 formulas_of(self.rules, self._can_rescue), self.settings, self.paces, self.links,
                 self._state, self._talk,
             )  # fmt: skip
-            place = desk(*self._room, self._degree, self.n_features)
-            self._boxes = boxed(engine), boxed(place), place.workspace.counts
+            places = [
+                desk(*self._room, self._degree, self.n_features)
+                for _ in range(self.n_threads)
+            ]
+            counts = [place.workspace.counts for place in places]
+            self._boxes = boxed(engine), [boxed(place) for place in places], counts
         return self._boxes
 
     @property
     def counts(self) -> dict[str, int]:
         """What was done since the last time that room was made; see ``COUNTED``."""
-        return dict(zip(COUNTED, self._boxed()[2].tolist(), strict=True))
+        total = np.sum(self._boxed()[2], axis=0)
+        return dict(zip(COUNTED, total.tolist(), strict=True))
 
     @property
     def steps_made(self) -> int:
         """How many steps of the last stream were made."""
         return int(self._talk.cursor[0])
 
-    def run(self, readings: Readings) -> Record:
+    def run(self, readings: Readings, record: Record | None = None) -> Record:
         """Learn from a stream; return what was seen on the way.
+
+        ``record`` is room to write it to, if there is some.
 
         Raises
         ------
@@ -132,9 +144,9 @@ class Simulator:
                 "its last checkpoint"
             )
         n_steps = len(readings.start) - 1
-        record = Record(
-            np.zeros(len(readings.y)), np.zeros(n_steps), np.zeros(n_steps, np.int64)
-        )
+        if record is None:
+            R, T = len(readings.y), n_steps
+            record = Record(np.zeros(R), np.zeros(T), np.zeros(T, np.int64))
         self._talk.cursor[:] = 0
         try:
             self._drive(readings, record)
@@ -148,13 +160,28 @@ class Simulator:
     def _drive(self, readings: Readings, record: Record) -> None:
         """Run the compiled loop to its end, making room when it asks."""
         status = NEEDS_ROOM
+        is_shared = self.n_threads > 1 and self._is_large(readings)
         while status != FINISHED:
-            engine, place, _ = self._boxed()
-            status = run(engine, place, readings, record)
+            engine, places, _ = self._boxed()
+            if is_shared:
+                status = self._crew().run(readings, record, self._talk.cursor)
+            else:
+                status = run(engine, places[0], readings, record)
             if status == DIVERGED:
                 self._stop()
             if status != FINISHED:
                 self._make_room(status)
+
+    def _is_large(self, readings: Readings) -> bool:
+        return bool(np.diff(readings.start).max(initial=0) >= WORTH_SHARING)
+
+    def _crew(self) -> Crew:
+        def boxes() -> tuple[Any, list[Any]]:
+            engine, places, _ = self._boxed()
+            return engine, places
+
+        n_agents, is_exact = len(self._state.scale), self.settings.is_exact
+        return Crew(boxes, self._make_room, n_agents, is_exact, self.n_threads)
 
     def _make_room(self, status: int) -> None:
         cursor = self._talk.cursor
@@ -188,8 +215,8 @@ class Simulator:
     def values(self, agents: Indices, X: Matrix) -> Vector:
         """Return the prediction of ``agents[r]`` at ``X[r]``."""
         out = np.empty(len(agents))
-        engine, place, _ = self._boxed()
-        values_of(engine, place, agents, X, out)
+        engine, places, _ = self._boxed()
+        values_of(engine, places[0], agents, X, out)
         return out
 
     def function(self, i: int) -> Expansion:

@@ -18,9 +18,7 @@ from halk.step import Desk
 
 
 @compiled
-def values_of(
-    box: Any, desk_box: Any, agent: Indices, x: Matrix, out: Vector
-) -> None:
+def values_of(box: Any, desk_box: Any, agent: Indices, x: Matrix, out: Vector) -> None:
     """Fill ``out`` with the prediction of agent ``agent[r]`` at ``x[r]``."""
     engine, desk = borrowed(box.value), borrowed(desk_box.value)
     points, values = borrowed(x), borrowed(out)

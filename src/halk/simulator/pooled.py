@@ -36,7 +36,7 @@ class Pooled:
         self._one = Simulator(Network(1), rules, settings, paces, n_features)
         self._readings = np.zeros(network.n_agents, dtype=np.int64)
 
-    def run(self, readings: Readings) -> Record:
+    def run(self, readings: Readings, record: Record | None = None) -> Record:
         """Learn from a stream; return what was seen on the way.
 
         A step that is interrupted is finished first. One that diverges keeps the
