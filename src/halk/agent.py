@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import boxed
+from halk._jit import lent
 from halk._validation import (
     Indices,
     Vector,
@@ -23,12 +23,21 @@ from halk._validation import (
 )
 from halk.arena import copy_dictionary, roomier
 from halk.body import Whole, conclude, fresh_body, move, predict
-from halk.compression import NEEDS_RESCUE, dictionary
+from halk.compression import NEEDS_DECISION, NEEDS_RESCUE, dictionary
 from halk.errors import DivergenceError
 from halk.expansion import Expansion
 from halk.formulas import Rules, formulas_of
 from halk.kernels import rescaled
-from halk.step import LARGEST, SPREAD, Pace, Settings, adopt, desk, observe
+from halk.step import (
+    LARGEST,
+    SPREAD,
+    Pace,
+    Settings,
+    adopt,
+    desk,
+    mover_of,
+    observe,
+)
 
 
 class Query(NamedTuple):
@@ -86,20 +95,21 @@ class Agent:
         tolerance = array("tolerance", tolerance, (degree,)).copy()
         self.n_features = n_features
         self._body = fresh_body(settings, pace, tolerance, n_features)
+        self._can_decide = False
         self._can_rescue = False
-        self._box: Any = None
+        self._whole: Any = None
         self._queries: dict[int, Query] = {}
         self._reading: tuple[Vector, float, float] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # the box holds pointers into this process: another one makes its own
-        return vars(self) | {"_box": None}
+        # what is lent holds pointers into this process: another one makes its own
+        return vars(self) | {"_whole": None}
 
-    def _boxed(self) -> Any:
-        if self._box is None:
-            formulas = formulas_of(self.rules, self._can_rescue)
-            self._box = boxed(Whole(formulas, self._body))
-        return self._box
+    def _lent(self) -> Any:
+        if self._whole is None:
+            formulas = formulas_of(self.rules, self._can_decide, self._can_rescue)
+            self._whole = lent(Whole(formulas, mover_of(formulas), self._body))
+        return self._whole
 
     @property
     def settings(self) -> Settings:
@@ -161,7 +171,7 @@ class Agent:
     def _value(self, x: Vector) -> float:
         self._make_room(1)
         self._body.desk.block.points[:, 0] = x
-        return float(predict(self._boxed()))
+        return float(predict(self._lent()))
 
     def _make_room(self, n_block: int) -> None:
         if self.order + n_block > len(self._body.desk.workspace.start):
@@ -170,7 +180,7 @@ class Agent:
             self._replace(desk=place)
 
     def _replace(self, **parts: Any) -> None:
-        self._body, self._box = self._body._replace(**parts), None
+        self._body, self._whole = self._body._replace(**parts), None
 
     def ask(self, x: Any, y: float) -> dict[int, Query]:
         """Take in a reading; return the query to send to each neighbour.
@@ -234,7 +244,7 @@ class Agent:
         if self._reading is not None:
             x, y, own = self._reading
             self._body.desk.block.points[:, 0] = x
-            conclude(self._boxed(), own, y, self._around(answers))
+            conclude(self._lent(), own, y, self._around(answers))
         self._reading = None
         self._queries = {}
 
@@ -265,11 +275,14 @@ class Agent:
         y = 0.0 if self._reading is None else self._reading[1]
         while True:
             b = self._fill_inbox(answers)
-            m = int(move(self._boxed(), b, self._reading is not None, y))
+            m = int(move(self._lent(), b, self._reading is not None, y))
             if m >= 0:
                 return
+            if m == NEEDS_DECISION:
+                self._can_decide, self._whole = True, None
+                continue
             if m == NEEDS_RESCUE:
-                self._can_rescue, self._box = True, None
+                self._can_rescue, self._whole = True, None
                 continue
             old = self._body.dictionary
             new = dictionary(roomier(len(old.weights), -m), self.n_features)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import borrowed, compiled, internal
+from halk._jit import compiled, internal
 from halk._validation import Indices, Vector
 from halk.adaptation import N_STATE
 from halk.compression import Dictionary, dictionary
@@ -20,7 +20,6 @@ from halk.step import (
     evaluate,
     fresh_targets,
     own_slope,
-    update_function,
     update_multipliers,
 )
 
@@ -47,6 +46,7 @@ class Whole(NamedTuple):
     """An agent with its formulas."""
 
     formulas: Formulas
+    move: Any  # update_function
     body: Body
 
 
@@ -82,22 +82,20 @@ def look(formulas: Formulas, body: Body, b: int) -> None:
 
 
 @compiled
-def predict(box: Any) -> float:
+def predict(whole: Whole) -> float:
     """Return the prediction at the first point of the block."""
-    whole = borrowed(box.value)
     formulas, body = whole.formulas, whole.body
     look(formulas, body, 1)
     return float(body.desk.inbox.mine[0])
 
 
 @compiled
-def move(box: Any, b: int, has_reading: bool, y: float) -> int:
+def move(whole: Whole, b: int, has_reading: bool, y: float) -> int:
     """Move the function; return the number of atoms, or minus that to make room for."""
-    whole = borrowed(box.value)
     formulas, body = whole.formulas, whole.body
     look(formulas, body, b)
     place = body.desk
-    m = update_function(
+    m = whole.move(
         formulas, body.settings, body.pace, body.dictionary, body.order[0],
         body.scale[0], body.target, body.trust, place.block, place.workspace,
         place.inbox, b, has_reading, y, body.multipliers,
@@ -108,12 +106,11 @@ def move(box: Any, b: int, has_reading: bool, y: float) -> int:
 
 
 @compiled
-def conclude(box: Any, own: float, y: float, around: float) -> None:
+def conclude(whole: Whole, own: float, y: float, around: float) -> None:
     """Adapt the bandwidth and move the multipliers, after a reading.
 
     Its point is in the first column of the block, the answers are in the inbox.
     """
-    whole = borrowed(box.value)
     formulas, body = whole.formulas, whole.body
     place, settings = body.desk, body.settings
     if not formulas.adapter.is_fixed:

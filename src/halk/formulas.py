@@ -37,15 +37,17 @@ class Formulas(NamedTuple):
     proximity_curvature: float
 
 
-def formulas_of(rules: Rules, can_rescue: bool = False) -> Formulas:
+def formulas_of(
+    rules: Rules, can_decide: bool = True, can_rescue: bool = True
+) -> Formulas:
     """Return the rules for compiled code; compiles what is new among them.
 
-    ``can_rescue`` brings in the part of compression that is needed when told so.
+    For the options see :func:`halk.compression.procedures`.
     """
     return Formulas(
         rows=rows_of(rules.kernel),
         adapter=adapter_of(rules.adaptation, rules.kernel),
-        procedures=procedures(can_rescue),
+        procedures=procedures(can_decide, can_rescue),
         slope=_slope(skeleton(rules.loss)),
         loss=parameters(rules.loss),
         loss_curvature=float(loss_curvature(rules.loss)),

@@ -5,13 +5,21 @@ agent measures its own constraints in its own unit, that is, over its own spread
 offset 0 and spread 1, the default, these are the equations to the letter.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import LANES, compiled, internal, load, spread, store
+from halk._jit import LANES, compiled, internal, load, pointer, spread, store
 from halk._validation import Indices, Matrix, Vector
-from halk.compression import Block, Dictionary, Workspace, block, compress, workspace
+from halk.compression import (
+    Block,
+    Dictionary,
+    Workspace,
+    block,
+    compress,
+    dictionary,
+    workspace,
+)
 from halk.compression.algebra import dot
 from halk.formulas import Formulas
 
@@ -212,7 +220,6 @@ def _neighbour_pulls(
     return 2.0 * price * formulas.proximity_curvature
 
 
-@internal
 def update_function(
     formulas: Formulas,
     settings: Settings,
@@ -267,6 +274,25 @@ def update_function(
     if m > 0:
         scale_into_ball(formulas, scale, D, m, ws, settings.norm_bound)
     return m
+
+
+_mover: list[Any] = []
+
+
+def mover_of(formulas: Formulas) -> Any:
+    """Return ``update_function`` as a pointer, compiled when first asked for.
+
+    Formulas are all of one type: any will do.
+    """
+    if not _mover:
+        settings = Settings(0.0, 0.0, 0.0, 0.0, True, True, True, True)
+        D, place, vector = dictionary(1, 1), desk(1, 1, 1, 1), np.zeros(1)
+        example = (
+            formulas, settings, Pace(0.0, 0.0, 0.0), D, 1, 1.0, vector, vector,
+            place.block, place.workspace, place.inbox, 1, True, 0.0, vector,
+        )  # fmt: skip
+        _mover.append(pointer(1, *example)(update_function))
+    return _mover[0]
 
 
 @internal

@@ -2,7 +2,6 @@
 
 from halk._jit import announcement  # noqa: F401
 from halk._jit.borrowing import borrowed, matrix_at
-from halk._jit.boxes import boxed
 from halk._jit.compilation import (
     IS_INTERPRETED,
     compiled,
@@ -32,6 +31,7 @@ from halk._jit.lanes import (
     store,
     total,
 )
+from halk._jit.lending import lent
 from halk._jit.pointers import (
     filled,
     is_ours,
@@ -48,7 +48,6 @@ __all__ = [
     "any_at_most",
     "any_below",
     "borrowed",
-    "boxed",
     "compiled",
     "decay",
     "filled",
@@ -61,6 +60,7 @@ __all__ = [
     "internal",
     "is_ours",
     "least",
+    "lent",
     "load",
     "magnitude",
     "matrix_at",

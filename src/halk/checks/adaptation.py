@@ -45,7 +45,7 @@ def check_adaptation(
     if not isinstance(rule, Adaptation):
         raise TypeError(f"rule must be an Adaptation, got {rule!r}")
     rng, kernel = np.random.default_rng(seed), kernel or Gaussian(0.2)
-    formulas = formulas_of(Rules(kernel, Squared(), Distance(), rule), can_rescue=True)
+    formulas = formulas_of(Rules(kernel, Squared(), Distance(), rule))
     m, D, place = _smooth(formulas)
     state, scale, trust = np.zeros(N_STATE), np.ones(1), np.array([np.inf, 0.0])
     for t in range(n_steps):

@@ -7,6 +7,7 @@ the removal when it must, ``trust`` says when a decision needs to be verified,
 
 from halk.compression.block import merge_duplicates, weights_only
 from halk.compression.compress import (
+    NEEDS_DECISION,
     NEEDS_RESCUE,
     Procedures,
     compress,
@@ -32,6 +33,7 @@ __all__ = [
     "AGE",
     "COUNTED",
     "DRIFT",
+    "NEEDS_DECISION",
     "NEEDS_RESCUE",
     "ROUNDING",
     "TERMS",

@@ -9,6 +9,7 @@ from halk._jit import LANES, borrowed, compiled, internal, load, pointer, store
 from halk._validation import Vector, nonnegative
 from halk.compression.block import (
     DECIDED,
+    UNDECIDED,
     UNVERIFIED,
     is_within,
     merge_duplicates,
@@ -35,54 +36,73 @@ from halk.rows import Rows, rows_of
 class Procedures(NamedTuple):
     """The parts of compression that are compiled by themselves, as pointers."""
 
-    decide: Any  # weights_only
-    settle: Any  # verify, or remove atoms
-    rescue: Any  # where that fails
+    project: Any  # grow the dictionary, remove atoms
+    decide: Any  # whether weights alone move
+    verify: Any  # whether they may
+    rescue: Any  # remove atoms where the inverse cannot be trusted
 
 
-@lru_cache(maxsize=2)
-def procedures(can_rescue: bool = False) -> Procedures:
+@lru_cache(maxsize=None)
+def procedures(can_decide: bool = True, can_rescue: bool = True) -> Procedures:
     """Return the parts of compression, compiled when first asked for.
 
-    What rescues from an inverse that drifted is large and hardly ever needed: without
-    it, ``compress`` says so instead, by returning ``NEEDS_RESCUE``.
+    Two of them are large and not needed by everybody: a young dictionary has nothing to
+    decide, and rescue from an inverse that drifted is hardly ever needed. Without
+    them, ``compress`` asks for them when they are.
     """
     D, B, ws, trust = dictionary(1, 1), block(1, 1, 1), workspace(1, 1, 1), np.zeros(2)
+    verified = pointer(False, D, 0, B, ws, 0, 0.0, trust)
     return Procedures(
-        decide=pointer(0, D, 0, B, ws, 0, 0.0, trust)(weights_only),
-        settle=pointer(0, D, 0, B, ws, 0, 0.0, trust, False)(_settle),
+        project=pointer(0, D, 0, B, ws, 0, 0.0)(project),
+        decide=pointer(0, D, 0, B, ws, 0, 0.0, trust)(
+            weights_only if can_decide else _no_decision
+        ),
+        verify=verified(_verify if can_decide else _no_verdict),
         rescue=pointer(0, 0, B, ws, 0, 0.0)(rescue if can_rescue else _no_rescue),
     )
 
 
-def _no_rescue(m: int, block: Block, ws: Workspace, b: int, budget: float) -> int:
-    return -1
+ABSENT = -3
+"""What the stand-in of a procedure that is not there returns."""
 
 
-def _settle(
+def _no_decision(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
-    trust: Vector, is_decided: bool,
+    trust: Vector,
 ) -> int:  # fmt: skip
-    """Verify what was decided, or else remove atoms; return their number, or -1.
-
-    Atoms that were removed are in the workspace; weights that moved alone are in the
-    dictionary.
-    """
-    if is_decided and is_within(D, m, block, ws, b, budget):
-        trust[AGE] += 1.0
-        ws.counts[VERIFIED] += 1
-        if trust[AGE] * PATIENCE >= m:
-            trust[DRIFT] = measured_drift(D.inverse, m, ws.gram, ws.inverse)
-        return WEIGHTS_ONLY
-    ws.counts[PROJECTED] += 1
-    return project(D, m, block, ws, b, budget)
+    return ABSENT
 
 
-WEIGHTS_ONLY = -2
-"""No atom comes or goes; weights are in the workspace."""
+def _no_verdict(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
+    trust: Vector,
+) -> bool:  # fmt: skip
+    return False
 
-NEEDS_RESCUE = -(2**40)
-"""``compress`` needs the procedure that rescues."""
+
+def _no_rescue(m: int, block: Block, ws: Workspace, b: int, budget: float) -> int:
+    return ABSENT
+
+
+def _verify(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
+    trust: Vector,
+) -> bool:  # fmt: skip
+    """Return whether the distance is within budget, with ``K`` in ``ws.gram``."""
+    ws.counts[VERIFIED] += 1
+    trust[AGE] += 1.0
+    if not is_within(D, m, block, ws, b, budget):
+        return False
+    if trust[AGE] * PATIENCE >= m:
+        trust[DRIFT] = measured_drift(D.inverse, m, ws.gram, ws.inverse)
+    return True
+
+
+YOUNG = 4
+"""Atoms below which there is nothing to decide: to project is as fast."""
+
+NEEDS_DECISION, NEEDS_RESCUE = -(2**40), -(2**41)
+"""``compress`` needs the procedures that decide, or the one that rescues."""
 
 
 @internal
@@ -105,29 +125,45 @@ def compress(
     ``block.diagonal``.
 
     Returns the number of atoms left, with ``D`` updated; or, where ``D`` has too little
-    room, minus that number, with ``D`` untouched; or ``NEEDS_RESCUE``, the same.
+    room, minus that number; or what else it needs. ``D`` is then untouched.
     """
     b = merge_duplicates(D, m, block, ws, b)
     if b == 1:
         block.gram[0, 0] = block.diagonal[0]
     else:
         rows.fill_block(rows.theta, scale, block, b, ws.scratch)
-    outcome = procedures.decide(D, m, block, ws, b, budget, trust)
-    n_kept = WEIGHTS_ONLY
+    outcome = UNDECIDED
+    if m >= YOUNG:
+        outcome = procedures.decide(D, m, block, ws, b, budget, trust)
+        if outcome == ABSENT:
+            return NEEDS_DECISION
+    else:
+        for row in range(b):
+            ws.sequence[row] = row
     if outcome != DECIDED:
         rows.fill_gram(rows.theta, scale, D, m, ws.gram, ws.scratch)
-        n_kept = procedures.settle(
-            D, m, block, ws, b, budget, trust, outcome == UNVERIFIED
-        )
-    if n_kept == WEIGHTS_ONLY:
+    if outcome == DECIDED or (
+        outcome == UNVERIFIED and procedures.verify(D, m, block, ws, b, budget, trust)
+    ):
         ws.counts[MOVED] += outcome == DECIDED
         old, new = D.weights, ws.weights
         for k in range(0, m, LANES):
             store(old, k, load(new, k))
         return m
+    return _replace_atoms(procedures, D, m, block, ws, b, budget, trust)
+
+
+@internal
+def _replace_atoms(
+    procedures: Procedures, D: Dictionary, m: int, block: Block, ws: Workspace, b: int,
+    budget: float, trust: Vector,
+) -> int:  # fmt: skip
+    """Change the atoms of the dictionary; returns as :func:`compress` does."""
+    ws.counts[PROJECTED] += 1
+    n_kept = procedures.project(D, m, block, ws, b, budget)
     if n_kept < 0:
         n_kept = procedures.rescue(m, block, ws, b, budget)
-        if n_kept < 0:
+        if n_kept == ABSENT:
             return NEEDS_RESCUE
     if n_kept > len(D.weights):
         return -n_kept
@@ -185,6 +221,6 @@ def compressed(expansion: Expansion, budget: float) -> Expansion:
     B.points[:, :n] = expansion.atoms.T
     B.coefficients[:n] = expansion.weights
     trust = np.array([np.inf, 0.0])
-    rows, parts = rows_of(expansion.kernel), procedures(can_rescue=True)
+    rows, parts = rows_of(expansion.kernel), procedures()
     m = compress_arrays(rows, parts, D, 0, B, ws, n, budget, trust)
     return Expansion(expansion.kernel, D.atoms[:, :m].T, D.weights[:m])

@@ -19,7 +19,6 @@ REFINEMENTS = 4
 """Most steps of iterative refinement; two are the rule."""
 
 
-@internal
 def project(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
 ) -> int:

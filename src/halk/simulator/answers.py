@@ -6,6 +6,8 @@ questions. The agent's own prediction comes with them.
 
 from math import nan
 
+import numpy as np
+
 from halk._jit import LANES, borrowed, internal, load, store
 from halk.arena import dictionary_of
 from halk.compression import TERMS
@@ -30,7 +32,7 @@ def answer(
     With ``keeps``, kernel values that the update will need are put aside, as long as
     there is room. A pass that finds no room is made again from its beginning.
     """
-    talk, free = engine.talk, 0
+    talk, free = engine.talk, np.int64(0)
     for n in range(first, last):
         j = talk.touched[n]
         b = _gather(engine, desk, readings, j)

@@ -1,6 +1,6 @@
 """The flat arrays that the compiled loop runs over."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from halk.adaptation import N_STATE
 from halk.arena import Arena, arena
 from halk.formulas import Formulas
 from halk.network import Network
-from halk.step import Settings, fresh_targets
+from halk.step import Desk, Settings, fresh_targets
 
 _FIRST_CAPACITY = 4
 
@@ -63,14 +63,22 @@ class Exchange(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """All that the loop runs over besides readings; goes there in a box."""
+    """All that the loop runs over besides readings, for whoever runs it."""
 
     formulas: Formulas
+    move: Any  # update_function
     settings: Settings
     paces: Matrix  # (V, 3)
     links: Links
     state: State
     talk: Exchange
+
+
+class Post(NamedTuple):
+    """What one thread works with, lent to compiled code."""
+
+    engine: Engine
+    desk: Desk
 
 
 class Record(NamedTuple):
@@ -81,7 +89,7 @@ class Record(NamedTuple):
     asked: Indices  # (T,)       number of edges asked
 
 
-FINISHED, NEEDS_ARENA, NEEDS_ROOM, DIVERGED, NEEDS_RESCUER = range(5)
+(FINISHED, NEEDS_ARENA, NEEDS_ROOM, DIVERGED, NEEDS_DECIDER, NEEDS_RESCUER) = range(6)
 """What the compiled loop returns: done, or why it must come back."""
 
 _KEPT = 2**21

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._jit import boxed
+from halk._jit import lent
 from halk._validation import Indices, Matrix, Vector
 from halk.arena import dictionary_of, enlarged
 from halk.compression import COUNTED
@@ -17,9 +17,11 @@ from halk.simulator.arrays import (
     DIVERGED,
     FINISHED,
     NEEDS_ARENA,
+    NEEDS_DECIDER,
     NEEDS_RESCUER,
     NEEDS_ROOM,
     Engine,
+    Post,
     Readings,
     Record,
     State,
@@ -32,7 +34,7 @@ from halk.simulator.arrays import (
 from halk.simulator.loop import run, values_of
 from halk.simulator.threads import WORTH_SHARING, Crew
 from halk.simulator.traffic import bytes_an_edge, divergence
-from halk.step import ADOPTED, Settings, desk
+from halk.step import ADOPTED, Settings, desk, mover_of
 
 
 class Simulator:
@@ -81,12 +83,13 @@ class Simulator:
         self._degree = int(network.degree.max(initial=0))
         self._is_torn = False
         self._room = (16, 2)
+        self._can_decide = False
         self._can_rescue = False
-        self._boxes: Any = None
+        self._posts: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # boxes hold pointers into this process: another one makes its own
-        return vars(self) | {"_boxes": None}
+        # what is lent holds pointers into this process: another one makes its own
+        return vars(self) | {"_posts": None}
 
     @property
     def state(self) -> State:
@@ -99,13 +102,14 @@ class Simulator:
         self._talk.trust[:] = fresh_trust(len(state.scale))
         largest = int(state.arena.order.max(initial=0)) + self._room[1]
         self._room = (max(self._room[0], largest), self._room[1])
-        self._boxes = None
+        self._posts = None
 
-    def _boxed(self) -> Any:
-        """Return engine and desk as compiled code takes them; made when needed."""
-        if self._boxes is None:
+    def _lent(self) -> Any:
+        """Return the posts of all threads, made when needed, and their counts."""
+        if self._posts is None:
+            formulas = formulas_of(self.rules, self._can_decide, self._can_rescue)
             engine = Engine(
-                formulas_of(self.rules, self._can_rescue), self.settings, self.paces, self.links,
+                formulas, mover_of(formulas), self.settings, self.paces, self.links,
                 self._state, self._talk,
             )  # fmt: skip
             places = [
@@ -113,13 +117,13 @@ class Simulator:
                 for _ in range(self.n_threads)
             ]
             counts = [place.workspace.counts for place in places]
-            self._boxes = boxed(engine), [boxed(place) for place in places], counts
-        return self._boxes
+            self._posts = [lent(Post(engine, place)) for place in places], counts
+        return self._posts
 
     @property
     def counts(self) -> dict[str, int]:
         """What was done since the last time that room was made; see ``COUNTED``."""
-        total = np.sum(self._boxed()[2], axis=0)
+        total = np.sum(self._lent()[1], axis=0)
         return dict(zip(COUNTED, total.tolist(), strict=True))
 
     @property
@@ -162,11 +166,10 @@ class Simulator:
         status = NEEDS_ROOM
         is_shared = self.n_threads > 1 and self._is_large(readings)
         while status != FINISHED:
-            engine, places, _ = self._boxed()
             if is_shared:
                 status = self._crew().run(readings, record, self._talk.cursor)
             else:
-                status = run(engine, places[0], readings, record)
+                status = run(self._lent()[0][0], readings, record)
             if status == DIVERGED:
                 self._stop()
             if status != FINISHED:
@@ -176,12 +179,11 @@ class Simulator:
         return bool(np.diff(readings.start).max(initial=0) >= WORTH_SHARING)
 
     def _crew(self) -> Crew:
-        def boxes() -> tuple[Any, list[Any]]:
-            engine, places, _ = self._boxed()
-            return engine, places
+        def posts() -> list[Any]:
+            return self._lent()[0]  # type: ignore[no-any-return]
 
         n_agents, is_exact = len(self._state.scale), self.settings.is_exact
-        return Crew(boxes, self._make_room, n_agents, is_exact, self.n_threads)
+        return Crew(posts, self._make_room, n_agents, is_exact, self.n_threads)
 
     def _make_room(self, status: int) -> None:
         cursor = self._talk.cursor
@@ -191,6 +193,8 @@ class Simulator:
                 agent = int(self._talk.touched[cursor[2]])
                 larger = enlarged(self._state.arena, agent, wanted)
                 self._state = self._state._replace(arena=larger)
+            elif status == NEEDS_DECIDER:
+                self._can_decide = True
             elif status == NEEDS_RESCUER:
                 self._can_rescue = True
             else:
@@ -200,8 +204,8 @@ class Simulator:
                 kept = room_to_keep(rows, n_union)
                 self._room = n_union, n_block
                 self._talk = self._talk._replace(kept=kept)
-            self._boxes = None
-            self._boxed()
+            self._posts = None
+            self._lent()
         except MemoryError:
             self._is_torn = True
             raise
@@ -215,8 +219,7 @@ class Simulator:
     def values(self, agents: Indices, X: Matrix) -> Vector:
         """Return the prediction of ``agents[r]`` at ``X[r]``."""
         out = np.empty(len(agents))
-        engine, places, _ = self._boxed()
-        values_of(engine, places[0], agents, X, out)
+        values_of(self._lent()[0][0], agents, X, out)
         return out
 
     def function(self, i: int) -> Expansion:

@@ -6,21 +6,19 @@ because all right-hand sides are those of step t: everybody answers, then functi
 move, then multipliers do. Within a pass agents do not depend on each other.
 """
 
-from typing import Any
-
 from halk._jit import borrowed, compiled, internal
 from halk._validation import Indices, Matrix, Vector
 from halk.simulator.answers import answer
-from halk.simulator.arrays import DIVERGED, FINISHED, Engine, Readings, Record
+from halk.simulator.arrays import DIVERGED, FINISHED, Engine, Post, Readings, Record
 from halk.simulator.listening import collect, is_finite, listen, value_of
 from halk.simulator.updates import finish, n_updated, settle, update_agent
 from halk.step import Desk
 
 
 @compiled
-def values_of(box: Any, desk_box: Any, agent: Indices, x: Matrix, out: Vector) -> None:
+def values_of(post: Post, agent: Indices, x: Matrix, out: Vector) -> None:
     """Fill ``out`` with the prediction of agent ``agent[r]`` at ``x[r]``."""
-    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    engine, desk = post.engine, post.desk
     points, values = borrowed(x), borrowed(out)
     for r in range(len(agent)):
         values[r] = value_of(engine, desk, agent[r], points, r)
@@ -40,13 +38,13 @@ def begin(engine: Engine, desk: Desk, readings: Readings, record: Record) -> boo
 
 
 @compiled
-def run(box: Any, desk_box: Any, stream: Readings, seen: Record) -> int:
+def run(post: Post, stream: Readings, seen: Record) -> int:
     """Run the stream from where the cursor stands; return a status.
 
     Mutates state and exchange. After a status that asks for room the caller makes it
     and calls again: no work is lost.
     """
-    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    engine, desk = post.engine, post.desk
     readings, record = borrowed(stream), borrowed(seen)
     cursor = engine.talk.cursor
     while cursor[0] < len(readings.start) - 1:

@@ -4,39 +4,37 @@ They are those of the compiled loop, with two differences: nobody is given more 
 while others run, and no kernel values are put aside, which only pays in small networks.
 """
 
-from typing import Any
-
 from halk._jit import borrowed, compiled
 from halk._validation import Indices
 from halk.simulator.answers import answer
-from halk.simulator.arrays import DIVERGED, FINISHED, Readings, Record
+from halk.simulator.arrays import DIVERGED, FINISHED, Post, Readings, Record
 from halk.simulator.loop import begin
 from halk.simulator.updates import finish, n_updated, settle, update_agent
 
 
 @compiled
-def begin_step(box: Any, desk_box: Any, stream: Readings, seen: Record) -> int:
+def begin_step(post: Post, stream: Readings, seen: Record) -> int:
     """Take in the readings of the next step; return a status."""
-    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    engine, desk = post.engine, post.desk
     is_fine = begin(engine, desk, borrowed(stream), borrowed(seen))
     return FINISHED if is_fine else DIVERGED
 
 
 @compiled
 def answer_some(
-    box: Any, desk_box: Any, stream: Readings, seen: Record, first: int, last: int
+    post: Post, stream: Readings, seen: Record, first: int, last: int
 ) -> int:
     """Let the touched agents ``first`` up to ``last`` answer; return a status."""
-    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    engine, desk = post.engine, post.desk
     return answer(engine, desk, borrowed(stream), borrowed(seen), first, last, False)
 
 
 @compiled
 def update_some(
-    box: Any, desk_box: Any, stream: Readings, first: int, last: int, waits: Indices
+    post: Post, stream: Readings, first: int, last: int, waits: Indices
 ) -> None:
     """Move functions; who needs more room, or rescue, is marked in ``waits`` (V,)."""
-    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    engine, desk = post.engine, post.desk
     readings, late = borrowed(stream), borrowed(waits)
     for n in range(first, last):
         i = engine.talk.touched[n]
@@ -44,9 +42,9 @@ def update_some(
 
 
 @compiled
-def update_late(box: Any, desk_box: Any, stream: Readings, waits: Indices) -> int:
+def update_late(post: Post, stream: Readings, waits: Indices) -> int:
     """Move the functions of those who waited, from where the cursor stands."""
-    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    engine, desk = post.engine, post.desk
     readings, late = borrowed(stream), borrowed(waits)
     cursor, last = engine.talk.cursor, n_updated(engine, readings)
     while cursor[2] < last:
@@ -60,15 +58,13 @@ def update_late(box: Any, desk_box: Any, stream: Readings, waits: Indices) -> in
 
 
 @compiled
-def settle_some(
-    box: Any, desk_box: Any, stream: Readings, first: int, last: int
-) -> None:
+def settle_some(post: Post, stream: Readings, first: int, last: int) -> None:
     """Move the multipliers of those who asked, ``first`` up to ``last``."""
-    engine, desk = borrowed(box.value), borrowed(desk_box.value)
+    engine, desk = post.engine, post.desk
     settle(engine, desk, borrowed(stream), first, last)
 
 
 @compiled
-def finish_step(box: Any, stream: Readings, seen: Record) -> None:
+def finish_step(post: Post, stream: Readings, seen: Record) -> None:
     """Write down what was seen, and go on to the next step."""
-    finish(borrowed(box.value), borrowed(stream), borrowed(seen))
+    finish(post.engine, borrowed(stream), borrowed(seen))

@@ -30,8 +30,8 @@ class Crew:
 
     Parameters
     ----------
-    boxes : callable
-        Returns the engine's box and those of the desks, one a thread.
+    posts : callable
+        Returns the posts, one a thread.
     make_room : callable
         Takes a status of the compiled passes and makes the room it asks for.
     n_agents : int
@@ -42,13 +42,13 @@ class Crew:
 
     def __init__(
         self,
-        boxes: Callable[[], tuple[Any, list[Any]]],
+        posts: Callable[[], list[Any]],
         make_room: Callable[[int], None],
         n_agents: int,
         is_exact: bool,
         n_threads: int,
     ) -> None:
-        self._boxes = boxes
+        self._posts = posts
         self._make_room = make_room
         self._late = np.zeros(n_agents, dtype=np.int64)
         self._is_exact = is_exact
@@ -78,8 +78,7 @@ class Crew:
         self, threads: ThreadPoolExecutor, readings: Readings, record: Record,
         cursor: Indices,
     ) -> int:  # fmt: skip
-        engine, desks = self._boxes()
-        if begin_step(engine, desks[0], readings, record) != FINISHED:
+        if begin_step(self._posts()[0], readings, record) != FINISHED:
             return DIVERGED
         t, n_touched = int(cursor[0]), int(cursor[3])
         n_asking = int(readings.start[t + 1] - readings.start[t])
@@ -91,7 +90,7 @@ class Crew:
         cursor[2] = 0
         self._wait_for_late(readings)
         self._share(threads, n_asking, settle_some, (readings,), ())
-        finish_step(self._boxes()[0], readings, record)
+        finish_step(self._posts()[0], readings, record)
         return FINISHED
 
     def _answers(
@@ -107,8 +106,7 @@ class Crew:
 
     def _wait_for_late(self, readings: Readings) -> None:
         while True:
-            engine, desks = self._boxes()
-            status = update_late(engine, desks[0], readings, self._late)
+            status = update_late(self._posts()[0], readings, self._late)
             if status == FINISHED:
                 return
             self._make_room(int(status))
@@ -117,10 +115,10 @@ class Crew:
         self, threads: ThreadPoolExecutor, n: int, work: Any, before: Any, after: Any
     ) -> list[Any]:
         """Run a pass over ``n`` agents, in as many ranges as there are threads."""
-        engine, desks = self._boxes()
-        bounds = np.linspace(0, n, len(desks) + 1).astype(int).tolist()
+        posts = self._posts()
+        bounds = np.linspace(0, n, len(posts) + 1).astype(int).tolist()
         jobs = [
-            threads.submit(work, engine, desk, *before, first, last, *after)
-            for desk, first, last in zip(desks, bounds, bounds[1:], strict=False)
+            threads.submit(work, post, *before, first, last, *after)
+            for post, first, last in zip(posts, bounds, bounds[1:], strict=False)
         ]
         return [job.result() for job in jobs]

@@ -2,10 +2,11 @@
 
 from halk._jit import borrowed, internal
 from halk.arena import dictionary_of, make_room
-from halk.compression import NEEDS_RESCUE, TERMS, Block, Dictionary
+from halk.compression import NEEDS_DECISION, NEEDS_RESCUE, TERMS, Block, Dictionary
 from halk.simulator.arrays import (
     FINISHED,
     NEEDS_ARENA,
+    NEEDS_DECIDER,
     NEEDS_RESCUER,
     Engine,
     Readings,
@@ -18,7 +19,6 @@ from halk.step import (
     adapted,
     dual_pace,
     own_slope,
-    update_function,
     update_multipliers,
 )
 
@@ -95,13 +95,15 @@ def update_agent(
         b = _fill_inbox(engine, desk, readings, i)
         D, m = borrowed(dictionary_of(arena, i)), arena.order[i]
         block = borrowed(_with_rows(engine, desk, i, D, m, b))
-        m = update_function(
+        m = engine.move(
             formulas, settings, pace, D, m, state.scale[i], state.target[i],
             talk.trust[i], block, desk.workspace, desk.inbox, b, r >= 0, y, mu,
         )  # fmt: skip
         if m >= 0:
             break
         talk.place[i] = -1  # rows of points that repeat were overwritten
+        if m == NEEDS_DECISION:
+            return NEEDS_DECIDER
         if m == NEEDS_RESCUE:
             return NEEDS_RESCUER
         if not (may_move and make_room(arena, i, -m)):

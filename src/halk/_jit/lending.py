@@ -1,0 +1,93 @@
+"""Lending named tuples of arrays to compiled code, from Python.
+
+Numba takes a named tuple apart at every call, array by array, which costs microseconds
+a call and seconds to compile. :func:`lent` writes down once, in memory, what compiled
+code would make of it, and hands over the address.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import typeof, types
+from numba.extending import NativeValue, unbox
+
+from halk._jit.borrowing import BorrowedArray, BorrowedTuple, borrowed_type
+from halk._jit.compilation import IS_INTERPRETED
+
+_WORD = 8
+
+
+class Lent:
+    """A named tuple in memory, as compiled code reads it.
+
+    Holds on to the arrays. Numbers are copied: what is to change is in arrays.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._numba_type_ = borrowed_type(typeof(value))
+        size, _ = _extent(self._numba_type_.tuple_type)
+        self._memory = np.zeros(size, np.uint8)
+        _write(self._memory, 0, self._numba_type_.tuple_type, value)
+        self.address = self._memory.ctypes.data
+
+
+def lent(value: Any) -> Any:
+    """Return a named tuple for a call of compiled code."""
+    return value if IS_INTERPRETED else Lent(value)
+
+
+@unbox(BorrowedTuple)
+def _unbox(kind: Any, lent_value: Any, c: Any) -> Any:
+    address = c.pyapi.object_getattr_string(lent_value, "address")
+    number = c.pyapi.long_as_voidptr(address)
+    c.pyapi.decref(address)
+    place = c.context.get_value_type(kind)
+    return NativeValue(c.builder.bitcast(number, place))
+
+
+def _words(kind: Any) -> int:
+    """Return how many words a type that is not a tuple takes, 0 for a single byte."""
+    if isinstance(kind, BorrowedArray):
+        return 5 + 2 * int(kind.ndim)
+    if isinstance(kind, types.FunctionType):
+        return 3
+    return 0 if isinstance(kind, types.Boolean) else 1
+
+
+def _extent(kind: Any) -> tuple[int, int]:
+    """Return size and alignment of a type in bytes."""
+    if not isinstance(kind, types.BaseTuple):
+        words = _words(kind)
+        return (words * _WORD, _WORD) if words else (1, 1)
+    offset, alignment = 0, 1
+    for part in kind:
+        size, step = _extent(part)
+        offset = -(-offset // step) * step + size
+        alignment = max(alignment, step)
+    return -(-offset // alignment) * alignment, alignment
+
+
+def _write(memory: Any, offset: int, kind: Any, value: Any) -> None:
+    if isinstance(kind, types.BaseTuple):
+        for part, inner in zip(kind, value, strict=True):
+            size, step = _extent(part)
+            offset = -(-offset // step) * step
+            _write(memory, offset, part, inner)
+            offset += size
+    elif isinstance(kind, BorrowedArray):
+        data = value.ctypes.data
+        words = [0, 0, value.size, value.itemsize, data, *value.shape, *value.strides]
+        _put(memory, offset, np.array(words, np.int64))
+    elif isinstance(kind, types.FunctionType):
+        _put(memory, offset, np.array([value.address, 0, 0], np.int64))
+    elif isinstance(kind, types.Boolean):
+        memory[offset] = bool(value)
+    else:
+        is_float = isinstance(kind, types.Float)
+        _put(memory, offset, np.array([value], np.float64 if is_float else np.int64))
+
+
+def _put(memory: Any, offset: int, words: Any) -> None:
+    content = words.view(np.uint8)
+    memory[offset : offset + len(content)] = content

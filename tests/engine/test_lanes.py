@@ -1,0 +1,162 @@
+"""Lanes against NumPy and their exponential against fifty digits."""
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from halk._jit import (
+    LANES,
+    any_at_most,
+    any_below,
+    compiled,
+    decay,
+    fma,
+    in_lanes,
+    least,
+    load,
+    magnitude,
+    packed,
+    padded,
+    root,
+    spread,
+    store,
+    total,
+)
+from halk._jit.lanes import two_to_the
+
+HALF = 1.5 * 2.0**52
+N_RESULTS = 11
+
+
+@compiled
+def decays(a: Any, out: Any) -> None:
+    for k in range(0, len(a), LANES):
+        store(out, k, decay(load(a, k)))
+
+
+@compiled
+def operations(a: Any, b: Any, c: Any, t: Any, out: Any) -> Any:
+    """Fill a row of ``out`` with each operation; return those that give a number."""
+    u, v, w = load(a, 0), load(b, 0), load(c, 0)
+    store(out[0], 0, u + v)
+    store(out[1], 0, u - v)
+    store(out[2], 0, u * v)
+    store(out[3], 0, u / v)
+    store(out[4], 0, fma(u, v, w))
+    store(out[5], 0, least(u, v))
+    store(out[6], 0, magnitude(u))
+    store(out[7], 0, root(magnitude(u)))
+    store(out[8], 0, spread(c[1]))
+    store(out[9], 0, packed(a[3], b[1], c[0], a[2]))
+    store(out[10], 0, two_to_the(load(t, 0)))
+    return total(u), any_below(u, v), any_at_most(u, v)
+
+
+def relative_errors(a: Any, got: Any) -> list[float]:
+    """Return the errors of ``exp(-a)``, relative, computed in fifty digits."""
+    with mpmath.workdps(50):
+        exact = [mpmath.exp(-mpmath.mpf(float(x))) for x in a]
+        return [abs(float((mpmath.mpf(float(g)) - e) / e)) for g, e in zip(got, exact)]
+
+
+def decayed(a: Any) -> Any:
+    a = np.array(a, dtype=float)
+    room = np.zeros(in_lanes(len(a)))
+    room[: len(a)] = a
+    out = np.empty_like(room)
+    decays(room, out)
+    return out[: len(a)]
+
+
+# where the range is reduced from one power of two to the next, and around it
+EDGES = np.log(2.0) * (np.arange(1010) + 0.5)
+POINTS = {
+    "even": np.linspace(0.0, 700.0, 2001),
+    "edges": np.concatenate([EDGES, np.nextafter(EDGES, 0), np.nextafter(EDGES, 800)]),
+    "small": 10.0 ** np.linspace(-320, 0, 400),
+    "random": np.random.default_rng(0).uniform(0.0, 700.0, 2001),
+    "special": np.array([0.0, 5e-324, 2.0**-53, 2.0**-52, 1.0, 699.9999, 700.0]),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_exponential_is_exact_to_rounding(name: str) -> None:
+    a = POINTS[name][POINTS[name] <= 700.0]
+    got = decayed(a)
+    assert max(relative_errors(a, got)) < 1e-15
+    assert (got <= 1.0).all()
+    np.testing.assert_allclose(got, np.exp(-a), rtol=1.2e-15)
+
+
+def test_exponential_of_zero_is_one() -> None:
+    assert (decayed(np.zeros(4)) == 1.0).all()
+    assert (decayed(-np.zeros(4)) == 1.0).all()
+
+
+def test_exponential_never_underflows_nor_comes_back() -> None:
+    far = [700.0, 700.0001, 709.0, 745.0, 1e4, 1e100, 1.7e308, np.inf, np.nan]
+    got = decayed(far)
+    assert (got >= 0.0).all()
+    assert (got <= 1e-300).all()
+
+
+def test_lanes_do_not_depend_on_their_neighbours(rng: np.random.Generator) -> None:
+    a = rng.uniform(0.0, 800.0, size=40)
+    whole = decayed(a)
+    for k in range(len(a)):
+        assert decayed(a[k:])[0] == whole[k]
+
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, 1e-320, 1e308, np.inf, -np.inf, np.nan])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_operations_are_those_of_numpy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.normal(size=(3, LANES)) * 10.0 ** rng.integers(-9, 9, size=(3, LANES))
+    if seed % 2:
+        a, b, c = rng.choice(SPECIAL, size=(3, LANES))
+    n = rng.integers(-1022, 1024, size=LANES)
+    out = np.empty((N_RESULTS, LANES))
+    summed, below, at_most = operations(a, b, c, n + HALF, out)
+    with np.errstate(all="ignore"):
+        twins = [
+            a + b, a - b, a * b, a / b, None, np.where(a < b, a, b), np.abs(a),
+            np.sqrt(np.abs(a)), np.full(LANES, c[1]), [a[3], b[1], c[0], a[2]],
+            2.0**n,
+        ]  # fmt: skip
+        for row, twin in enumerate(twins):
+            if twin is not None:
+                np.testing.assert_array_equal(out[row], twin)
+        np.testing.assert_array_equal(summed, (a[0] + a[2]) + (a[1] + a[3]))
+        if not seed % 2:
+            np.testing.assert_allclose(out[4], a * b + c, rtol=1e-9)
+    assert (below, at_most) == ((a < b).any(), (a <= b).any())
+
+
+@pytest.mark.compiled
+def test_fma_rounds_once(rng: np.random.Generator) -> None:
+    for _ in range(50):
+        a, b = rng.normal(size=(2, LANES))
+        c, out = -a * b, np.empty((N_RESULTS, LANES))  # all but the rounding cancels
+        operations(a, b, c, np.full(LANES, HALF), out)
+        numbers = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
+        exact = [float(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in numbers]
+        np.testing.assert_array_equal(out[4], exact)
+
+
+@pytest.mark.parametrize("n", range(34))
+def test_rooms_are_full_lanes(n: int) -> None:
+    assert in_lanes(n) == -(-n // LANES) * LANES
+    assert padded(n) == -(-n // (2 * LANES)) * 2 * LANES
+
+
+def test_lanes_are_loaded_and_stored_in_place(rng: np.random.Generator) -> None:
+    a, out = rng.uniform(size=16), np.full(16, 7.0)
+    decays(a[5:13], out[3:11])
+    assert (out[:3] == 7.0).all()
+    assert (out[11:] == 7.0).all()
+    np.testing.assert_allclose(out[3:11], np.exp(-a[5:13]), rtol=1e-15)
