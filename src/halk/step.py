@@ -255,7 +255,7 @@ def update_function(
     if settings.is_normalized:
         kappa, diagonal = 0.0, block.diagonal
         for row in range(b):
-            kappa = max(kappa, diagonal[row])
+            kappa = diagonal[row] if diagonal[row] > kappa else kappa
         eta /= 1.0 + eta * kappa * curvature
     is_pulled, coefficients = has_reading, block.coefficients
     for row in range(b):

@@ -64,8 +64,8 @@ def _twin(atoms: Matrix, m: int, points: Matrix, row: int) -> int:
     for k in range(0, m, LANES):
         close = load(first, k) - x
         if any_at_most(close * close, spread(0.0)):
-            for a in range(k, min(k + LANES, m)):
-                same = True
+            for a in range(k, k + LANES):
+                same = a < m
                 for f in range(len(atoms)):
                     same = same and atoms[f, a] == points[f, row]
                 if same:

@@ -67,6 +67,7 @@ class Engine(NamedTuple):
 
     formulas: Formulas
     move: Any  # update_function
+    listen: Any
     settings: Settings
     paces: Matrix  # (V, 3)
     links: Links

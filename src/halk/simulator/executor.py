@@ -31,6 +31,7 @@ from halk.simulator.arrays import (
     links_of,
     room_to_keep,
 )
+from halk.simulator.listening import listener_of
 from halk.simulator.loop import run, values_of
 from halk.simulator.threads import WORTH_SHARING, Crew
 from halk.simulator.traffic import bytes_an_edge, divergence
@@ -109,7 +110,7 @@ class Simulator:
         if self._posts is None:
             formulas = formulas_of(self.rules, self._can_decide, self._can_rescue)
             engine = Engine(
-                formulas, mover_of(formulas), self.settings, self.paces, self.links,
+                formulas, mover_of(formulas), listener_of(formulas.rows, self.settings), self.settings, self.paces, self.links,
                 self._state, self._talk,
             )  # fmt: skip
             places = [

@@ -10,7 +10,7 @@ from halk._jit import borrowed, compiled, internal
 from halk._validation import Indices, Matrix, Vector
 from halk.simulator.answers import answer
 from halk.simulator.arrays import DIVERGED, FINISHED, Engine, Post, Readings, Record
-from halk.simulator.listening import collect, is_finite, listen, value_of
+from halk.simulator.listening import value_of
 from halk.simulator.updates import finish, n_updated, settle, update_agent
 from halk.step import Desk
 
@@ -19,22 +19,42 @@ from halk.step import Desk
 def values_of(post: Post, agent: Indices, x: Matrix, out: Vector) -> None:
     """Fill ``out`` with the prediction of agent ``agent[r]`` at ``x[r]``."""
     engine, desk = post.engine, post.desk
-    points, values = borrowed(x), borrowed(out)
+    points, values, rows = borrowed(x), borrowed(out), engine.formulas.rows
     for r in range(len(agent)):
-        values[r] = value_of(engine, desk, agent[r], points, r)
+        values[r] = value_of(rows, engine.state, desk, agent[r], points, r)
 
 
 @internal
 def begin(engine: Engine, desk: Desk, readings: Readings, record: Record) -> bool:
     """Take in the readings of a step and list who is touched; False on divergence."""
-    settings = engine.settings
-    # taking a reading in changes an agent: look before, where that is so
-    if settings.removes_offset or settings.removes_spread:
-        if not is_finite(engine, desk, readings):
-            return False
-        listen(engine, desk, readings, record)
-    engine.talk.cursor[3] = collect(engine, readings)
+    rows, state, talk = engine.formulas.rows, engine.state, engine.talk
+    if not engine.listen(
+        rows, engine.settings, engine.links, state, talk, desk, readings, record
+    ):
+        return False
+    talk.cursor[3] = _collect(engine, readings)
     return True
+
+
+@internal
+def _collect(engine: Engine, readings: Readings) -> int:
+    """List the agents with readings, and behind them the others that are asked."""
+    links, talk, t = engine.links, engine.talk, engine.talk.cursor[0]
+    n = 0
+    for r in range(readings.start[t], readings.start[t + 1]):
+        i = readings.agent[r]
+        talk.reading[i] = r
+        talk.touched[n] = i
+        n += 1
+    for r in range(readings.start[t], readings.start[t + 1]):
+        i = readings.agent[r]
+        for e in range(links.start[i], links.start[i + 1]):
+            j = links.neighbour[e]
+            if talk.reading[j] == -1:
+                talk.reading[j] = -2  # touched, without a reading of its own
+                talk.touched[n] = j
+                n += 1
+    return n
 
 
 @compiled
