@@ -23,7 +23,7 @@ from halk._jit import (
 )
 from halk._validation import Matrix, Vector
 from halk.compression.algebra import add_scaled, dot, product, products, size
-from halk.compression.trust import DRIFT, is_rounding, is_trusted
+from halk.compression.trust import DRIFT, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
 UNDECIDED, UNVERIFIED, DECIDED = 0, 1, 2
@@ -126,7 +126,7 @@ def _spend_on_one(
     cost = c * c * s if is_new else 0.0
     if not cost <= limit:
         return -1.0
-    square, share, left = spread(c * c), spread(c), spread(s)
+    square, share, left = spread(c * c * (1.0 - TIE)), spread(c), spread(s)
     for k in range(0, m, LANES):
         w, v = load(start, k), load(u, k)
         # c^2 s > w^2 / (Q_kk + u^2 / s), without dividing
@@ -154,7 +154,7 @@ def _spend_on_many(
         new = _cheapest_new(ws, n_new)
         cost = ws.rest[new] ** 2 / ws.schur[new, new]
         spent += cost
-        if not spent <= limit or _is_old_cheaper(m, ws, cost):
+        if not spent <= limit or _is_old_cheaper(m, ws, cost - TIE * spent):
             return -1.0
         _remove_new(m, ws, n_new, new)
     return spent

@@ -9,7 +9,7 @@ from math import sqrt
 
 from halk._jit import compiled, internal, padded, shared
 from halk.compression.algebra import add_scaled, dot
-from halk.compression.trust import is_rounding, is_trusted
+from halk.compression.trust import TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
 LARGEST_DRIFT = 1e-5
@@ -123,15 +123,22 @@ def grow(ws: Workspace, n_kept: int, k: int) -> int:
 
 
 @shared
-def cheapest(ws: Workspace, n_kept: int) -> int:
-    """Return the position of the atom with the smallest ``w_k^2 / Q_kk``."""
-    best, least = -1, 0.0
+def cheapest(ws: Workspace, n_kept: int, spent: float) -> int:
+    """Return the position of the atom with the smallest ``w_k^2 / Q_kk``, -1 for none.
+
+    In a tie, which rounding must not decide, the newest goes; ``spent`` is the squared
+    distance so far.
+    """
+    Q, weights, kept, best, least = ws.inverse, ws.weights, ws.kept, -1, 1e308
     for a in range(n_kept):
-        if ws.inverse[a, a] > 0.0:
-            cost = ws.weights[a] ** 2 / ws.inverse[a, a]
-            is_newer = best < 0 or ws.kept[a] > ws.kept[best]
-            if best < 0 or cost < least or (cost == least and is_newer):
-                best, least = a, cost
+        if Q[a, a] > 0.0:
+            cost = weights[a] ** 2 / Q[a, a]
+            least = cost if cost < least else least
+    limit = least + TIE * (spent + least)
+    for a in range(n_kept):
+        if Q[a, a] > 0.0 and weights[a] ** 2 <= limit * Q[a, a]:
+            if best < 0 or kept[a] > kept[best]:
+                best = a
     return best
 
 
@@ -159,7 +166,7 @@ def shrink(ws: Workspace, n_kept: int, budget: float) -> int:
     """Remove atoms, cheapest first, while the squared costs stay within budget."""
     spent = 0.0
     while n_kept > 0:
-        gone = cheapest(ws, n_kept)
+        gone = cheapest(ws, n_kept, spent)
         if gone < 0:
             break
         spent += ws.weights[gone] ** 2 / ws.inverse[gone, gone]

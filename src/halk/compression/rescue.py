@@ -86,7 +86,7 @@ def _shrink_carefully(ws: Workspace, n: int, budget: float) -> int:
     """Remove atoms one at a time with a fresh fit and a verified distance each."""
     n_kept = rebuild(ws, n)
     while n_kept > 0:
-        gone = cheapest(ws, n_kept)
+        gone = cheapest(ws, n_kept, 0.0)
         if gone < 0:
             break
         member = ws.kept[gone]

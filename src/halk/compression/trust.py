@@ -11,6 +11,9 @@ What a new atom adds to the span, ``s = k(x, x) - k_D(x)' u``, is a difference o
 as large as ``(1 + |u|_1)^2``, so below this share of that size it is rounding.
 """
 
+TIE = 1e-9
+"""Relative difference of squared distances below which they are the same."""
+
 DRIFT, AGE = 0, 1
 """Columns of an agent's trust: a bound on ``|K Q - I|``, infinite while it is not
 known, and the number of steps that were verified one by one since ``Q`` changed."""

@@ -1,0 +1,126 @@
+"""Products in lanes against NumPy's ``@``: every shape that lanes do not fill."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halk._jit import compiled, in_lanes, padded
+from halk.compression.algebra import add_scaled, dot, product, products, size
+from halk.compression.block import sweep
+from halk.compression.trust import measured_drift
+
+ROUNDING = 1e-13
+GUARD = 7.0
+"""What stands behind the room that a product may write to."""
+
+
+@compiled
+def dot_of(a: Any, b: Any, n: int) -> float:
+    return dot(a, b, n)
+
+
+@compiled
+def size_of(a: Any, n: int) -> float:
+    return size(a, n)
+
+
+@compiled
+def add_scaled_to(a: Any, factor: float, b: Any, n: int) -> None:
+    add_scaled(a, factor, b, n)
+
+
+@compiled
+def product_of(Q: Any, m: int, v: Any, out: Any) -> None:
+    product(Q, m, v, out)
+
+
+@compiled
+def products_of(Q: Any, m: int, V: Any, b: int, out: Any) -> None:
+    products(Q, m, V, b, out)
+
+
+@compiled
+def drift_of(Q: Any, m: int, gram: Any, scratch: Any) -> float:
+    return measured_drift(Q, m, gram, scratch)
+
+
+@compiled
+def swept(S: Any, b: int) -> None:
+    for pivot in range(b):
+        sweep(S, b, pivot)
+
+
+def symmetric(rng: np.random.Generator, m: int) -> tuple[Any, Any]:
+    """Return a symmetric matrix, and the same in a larger one, zeros to its right."""
+    Q = rng.normal(size=(m, m))
+    Q += Q.T
+    room = np.zeros((padded(m), padded(m)))
+    room[:m, :m] = Q
+    room[m:, :m] = np.nan  # rows behind are never read
+    return Q, room
+
+
+@pytest.mark.parametrize("n", range(41))
+def test_vectors(n: int, rng: np.random.Generator) -> None:
+    a, b = rng.normal(size=(2, n)) * 10.0 ** rng.integers(-3, 4, size=(2, n))
+    u, v = np.full((2, in_lanes(n) + 4), np.nan)
+    u[:n], v[:n] = a, b
+    assert abs(dot_of(u, v, n) - a @ b) <= ROUNDING * (np.abs(a) @ np.abs(b))
+    u[n : in_lanes(n)] = v[n : in_lanes(n)] = 0.0
+    assert size_of(u, n) == pytest.approx(np.abs(a).sum(), rel=ROUNDING)
+    add_scaled_to(u, 0.3, v, n)
+    bound = ROUNDING * (np.abs(a) + 0.3 * np.abs(b))
+    assert (np.abs(u[:n] - (a + 0.3 * b)) <= bound).all()
+    assert (u[n : in_lanes(n)] == 0.0).all()
+    assert np.isnan(u[in_lanes(n) :]).all()
+
+
+@pytest.mark.parametrize("m", range(1, 41))
+def test_matrices(m: int, rng: np.random.Generator) -> None:
+    Q, room = symmetric(rng, m)
+    wide = padded(m)
+    for b in range(1, 10):
+        V = rng.normal(size=(b, m))
+        given, out = np.full((b, wide), np.nan), np.full((b + 1, wide + 4), GUARD)
+        given[:, :m] = V
+        products_of(room, m, given, b, out)
+        assert (np.abs(out[:b, :m] - V @ Q) <= ROUNDING * np.abs(V) @ np.abs(Q)).all()
+        assert (out[:b, m:wide] == 0.0).all()
+        assert (out[:b, wide:] == GUARD).all()
+        assert (out[b] == GUARD).all()
+        one = np.full(wide + 4, GUARD)
+        product_of(room, m, given[b - 1], one)
+        np.testing.assert_array_equal(one, out[b - 1])  # alone or in four, same bits
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 8, 9, 30])
+@pytest.mark.parametrize("damage", [0.0, 1e-9, 1e-3, 10.0])
+def test_drift(m: int, damage: float, rng: np.random.Generator) -> None:
+    x = np.sort(rng.uniform(size=m)) + np.arange(m)
+    K = np.exp(-((x[:, None] - x) ** 2))
+    Q = np.linalg.inv(K)
+    Q = (Q + Q.T) / 2 + damage * np.eye(m)[::-1]
+    room, gram, scratch = np.zeros((3, padded(m), padded(m)))
+    room[:m, :m], gram[:m, :m] = Q, K
+    expected = np.abs(K @ Q - np.eye(m)).max()
+    got = drift_of(room, m, gram, scratch)
+    assert got == pytest.approx(expected, rel=1e-9, abs=1e-14)
+    assert damage == 0.0 or got > 0.1 * damage
+
+
+def test_drift_of_no_numbers_is_not_small() -> None:
+    """An inverse that has become NaN must not pass for a good one."""
+    room, gram, scratch = np.zeros((3, 8, 8))
+    gram[:2, :2], room[:2, :2] = np.eye(2), np.nan
+    assert not drift_of(room, 2, gram, scratch) < 1.0
+
+
+@pytest.mark.parametrize("b", range(1, 14))
+def test_sweeping_all_inverts(b: int, rng: np.random.Generator) -> None:
+    A = rng.normal(size=(b, b))
+    S = np.zeros((padded(b), padded(b)))
+    S[:b, :b] = A @ A.T + np.eye(b)
+    expected = np.linalg.inv(S[:b, :b])
+    swept(S, b)
+    np.testing.assert_allclose(S[:b, :b], expected, rtol=1e-9, atol=1e-12)
