@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from halk._jit import borrowed, compiled, matrix_at
+from halk._jit import borrowed, compiled, internal, lent, matrix_at
 
 
 class Inner(NamedTuple):
@@ -25,12 +25,10 @@ def outer(rng: np.random.Generator) -> Outer:
     return Outer(rng.normal(size=12), 2.5, inner, True)
 
 
-@compiled
-def look(given: Outer, out: Any) -> Any:
-    """Read everything, through fields, rows and views."""
-    lent = borrowed(given)
-    inner = lent.inner
-    row, part = inner.matrix[3], lent.vector[2:9]
+@internal
+def _look(given: Outer, out: Any) -> Any:
+    inner = given.inner
+    row, part = inner.matrix[3], given.vector[2:9]
     total = 0.0
     for k in range(len(part)):
         total += part[k]
@@ -38,19 +36,48 @@ def look(given: Outer, out: Any) -> Any:
         out[k] = row[k]
     out[8] = inner.matrix[4, 7]
     out[9], out[10] = inner.matrix.shape
-    out[11] = inner.counts[2] if lent.is_on else -1.0
-    return total, lent.number, len(lent.vector)
+    out[11] = inner.counts[2] if given.is_on else -1.0
+    return total, given.number, len(given.vector)
+
+
+@internal
+def _change(given: Outer) -> None:
+    given.inner.counts[1] += 5
+    row, part = given.inner.matrix[2], given.vector[4:]
+    row[1] = 11.0
+    part[0] = 12.0
+    given.inner.matrix[0, 0] = 13.0
 
 
 @compiled
-def change(given: Outer) -> None:
+def look_borrowed(given: Outer, out: Any) -> Any:
+    """Read everything, through fields, rows and views."""
+    return _look(borrowed(given), out)
+
+
+@compiled
+def change_borrowed(given: Outer) -> None:
     """Write to everything, through fields, rows and views."""
-    lent = borrowed(given)
-    lent.inner.counts[1] += 5
-    row, part = lent.inner.matrix[2], lent.vector[4:]
-    row[1] = 11.0
-    part[0] = 12.0
-    lent.inner.matrix[0, 0] = 13.0
+    _change(borrowed(given))
+
+
+@compiled
+def look_lent(given: Outer, out: Any) -> Any:
+    return _look(given, out)
+
+
+@compiled
+def change_lent(given: Outer) -> None:
+    _change(given)
+
+
+def look(way: str, given: Outer, out: Any) -> Any:
+    """Read in compiled code, borrowed there or lent from here."""
+    is_lent = way == "lent"
+    return look_lent(lent(given), out) if is_lent else look_borrowed(given, out)
+
+
+both_ways = pytest.mark.parametrize("way", ["borrowed", "lent"])
 
 
 @compiled
@@ -73,24 +100,36 @@ def fill_matrix(flat: Any, start: int, n_rows: int, n_columns: int, out: Any) ->
             row[c] = 10.0 * r + c
 
 
-def test_fields_rows_and_views_are_read(rng: np.random.Generator) -> None:
+@both_ways
+def test_fields_rows_and_views_are_read(way: str, rng: np.random.Generator) -> None:
     given, out = outer(rng), np.zeros(12)
-    total, number, length = look(given, out)
+    total, number, length = look(way, given, out)
     assert total == pytest.approx(given.vector[2:9].sum(), rel=1e-15)
     assert (number, length) == (2.5, 12)
     np.testing.assert_array_equal(out[:8], given.inner.matrix[3])
     assert out[8:].tolist() == [given.inner.matrix[4, 7], 5.0, 8.0, 2.0]
 
 
-def test_writing_reaches_the_owner(rng: np.random.Generator) -> None:
+@both_ways
+def test_writing_reaches_the_owner(way: str, rng: np.random.Generator) -> None:
     given = outer(rng)
     expected = Inner(given.inner.matrix.copy(), np.array([0, 6, 2]))
     vector = given.vector.copy()
     expected.matrix[2, 1], vector[4], expected.matrix[0, 0] = 11.0, 12.0, 13.0
-    change(given)
+    change_lent(lent(given)) if way == "lent" else change_borrowed(given)
     np.testing.assert_array_equal(given.inner.matrix, expected.matrix)
     np.testing.assert_array_equal(given.inner.counts, expected.counts)
     np.testing.assert_array_equal(given.vector, vector)
+
+
+@pytest.mark.compiled
+def test_what_is_lent_is_held_on_to(rng: np.random.Generator) -> None:
+    held, out = lent(outer(rng)), np.zeros(12)
+    expected, rest = held.value.inner.matrix[3].copy(), []
+    for _ in range(50):  # others would get the memory if it were free
+        rest.append(np.zeros((5, 8)))
+    look_lent(held, out)
+    np.testing.assert_array_equal(out[:8], expected)
 
 
 @pytest.mark.parametrize("step", [1, 3])

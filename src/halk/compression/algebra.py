@@ -67,9 +67,10 @@ def product(Q: Matrix, m: int, v: Vector, out: Vector) -> None:
 def products(Q: Matrix, m: int, V: Matrix, b: int, out: Matrix) -> None:
     """Fill the first ``b`` rows of ``out`` with ``Q v`` for the rows of ``V``.
 
-    Four rows at a time: what is loaded of ``Q`` serves all of them.
+    Four rows at a time: what is loaded of ``Q`` serves all of them. For three, or two,
+    a row or two behind them, which there is room for, go with them.
     """
-    grouped = b // 4 * 4
+    grouped = (b + 2) // 4 * 4
     for r in range(0, grouped, 4):
         _four_products(Q, m, V[r], V[r + 1], V[r + 2], V[r + 3], r, out)
     for r in range(grouped, b):

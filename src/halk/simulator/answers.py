@@ -117,7 +117,7 @@ def _keep(engine: Engine, desk: Desk, j: int, m: int, b: int, free: int) -> int:
     talk, cross = engine.talk, desk.block.cross
     if not engine.settings.is_exact:
         b = 1 if talk.reading[j] >= 0 else 0
-    if free + b > len(talk.kept) or m > talk.kept.shape[1]:
+    if free + b + 4 > len(talk.kept) or m > talk.kept.shape[1]:
         return free
     for row in range(b):
         source, target = cross[row], talk.kept[free + row]

@@ -135,7 +135,8 @@ def fresh_trust(n_agents: int) -> Matrix:
 def room_to_keep(n_rows: int, n_atoms: int) -> Matrix:
     """Return room for rows of kernel values, as many as are worth keeping."""
     stride = 2 * LANES * -(-n_atoms // (2 * LANES))
-    return np.zeros((min(n_rows, _KEPT // stride), stride))
+    # blocks are read four rows at a time
+    return np.zeros((min(n_rows, _KEPT // stride) + 4, stride))
 
 
 def fresh_exchange(network: Network) -> Exchange:

@@ -35,7 +35,7 @@ from halk.simulator.listening import listener_of
 from halk.simulator.loop import run, values_of
 from halk.simulator.threads import WORTH_SHARING, Crew
 from halk.simulator.traffic import bytes_an_edge, divergence
-from halk.step import ADOPTED, Settings, desk, mover_of
+from halk.step import ADOPTED, Desk, Settings, desk, mover_of
 
 
 class Simulator:
@@ -83,14 +83,14 @@ class Simulator:
         self._talk = fresh_exchange(network)
         self._degree = int(network.degree.max(initial=0))
         self._is_torn = False
-        self._room = (16, 2)
+        self._desks: list[Desk] = []
+        self._make_desks(16, 2)
         self._can_decide = False
         self._can_rescue = False
-        self._posts: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
         # what is lent holds pointers into this process: another one makes its own
-        return vars(self) | {"_posts": None}
+        return vars(self) | {"_posts": []}
 
     @property
     def state(self) -> State:
@@ -101,31 +101,42 @@ class Simulator:
     def state(self, state: State) -> None:
         self._state = state
         self._talk.trust[:] = fresh_trust(len(state.scale))
-        largest = int(state.arena.order.max(initial=0)) + self._room[1]
-        self._room = (max(self._room[0], largest), self._room[1])
-        self._posts = None
+        n_union, n_block = self._room
+        largest = int(state.arena.order.max(initial=0)) + n_block
+        self._make_desks(max(n_union, largest), n_block)
 
-    def _lent(self) -> Any:
-        """Return the posts of all threads, made when needed, and their counts."""
-        if self._posts is None:
+    def _lent(self) -> list[Any]:
+        """Return the posts of all threads, made when needed."""
+        if not self._posts:
             formulas = formulas_of(self.rules, self._can_decide, self._can_rescue)
             engine = Engine(
-                formulas, mover_of(formulas), listener_of(formulas.rows, self.settings), self.settings, self.paces, self.links,
-                self._state, self._talk,
-            )  # fmt: skip
-            places = [
-                desk(*self._room, self._degree, self.n_features)
-                for _ in range(self.n_threads)
-            ]
-            counts = [place.workspace.counts for place in places]
-            self._posts = [lent(Post(engine, place)) for place in places], counts
+                formulas,
+                mover_of(formulas),
+                listener_of(formulas.rows, self.settings),
+                self.settings,
+                self.paces,
+                self.links,
+                self._state,
+                self._talk,
+            )
+            self._posts = [lent(Post(engine, place)) for place in self._desks]
         return self._posts
+
+    def _make_desks(self, n_union: int, n_block: int) -> None:
+        counts = np.sum([place.workspace.counts for place in self._desks], axis=0)
+        self._room = n_union, n_block
+        self._desks = [
+            desk(n_union, n_block, self._degree, self.n_features)
+            for _ in range(self.n_threads)
+        ]
+        self._desks[0].workspace.counts[:] += counts.astype(np.int64)
+        self._posts = []
 
     @property
     def counts(self) -> dict[str, int]:
-        """What was done since the last time that room was made; see ``COUNTED``."""
-        total = np.sum(self._lent()[1], axis=0)
-        return dict(zip(COUNTED, total.tolist(), strict=True))
+        """How much work was done so far; see ``halk.compression.COUNTED``."""
+        counts = np.sum([place.workspace.counts for place in self._desks], axis=0)
+        return dict(zip(COUNTED, counts.tolist(), strict=True))
 
     @property
     def steps_made(self) -> int:
@@ -170,7 +181,7 @@ class Simulator:
             if is_shared:
                 status = self._crew().run(readings, record, self._talk.cursor)
             else:
-                status = run(self._lent()[0][0], readings, record)
+                status = run(self._lent()[0], readings, record)
             if status == DIVERGED:
                 self._stop()
             if status != FINISHED:
@@ -180,11 +191,8 @@ class Simulator:
         return bool(np.diff(readings.start).max(initial=0) >= WORTH_SHARING)
 
     def _crew(self) -> Crew:
-        def posts() -> list[Any]:
-            return self._lent()[0]  # type: ignore[no-any-return]
-
         n_agents, is_exact = len(self._state.scale), self.settings.is_exact
-        return Crew(posts, self._make_room, n_agents, is_exact, self.n_threads)
+        return Crew(self._lent, self._make_room, n_agents, is_exact, self.n_threads)
 
     def _make_room(self, status: int) -> None:
         cursor = self._talk.cursor
@@ -203,9 +211,9 @@ class Simulator:
                 n_union = max(wanted + wanted // 2, self._room[0], n_block)
                 rows = len(self._state.scale) + len(self.links.neighbour)
                 kept = room_to_keep(rows, n_union)
-                self._room = n_union, n_block
                 self._talk = self._talk._replace(kept=kept)
-            self._posts = None
+                self._make_desks(n_union, n_block)
+            self._posts = []
             self._lent()
         except MemoryError:
             self._is_torn = True
@@ -220,7 +228,7 @@ class Simulator:
     def values(self, agents: Indices, X: Matrix) -> Vector:
         """Return the prediction of ``agents[r]`` at ``X[r]``."""
         out = np.empty(len(agents))
-        values_of(self._lent()[0][0], agents, X, out)
+        values_of(self._lent()[0], agents, X, out)
         return out
 
     def function(self, i: int) -> Expansion:
