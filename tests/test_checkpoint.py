@@ -376,6 +376,27 @@ def test_given_kernel_must_be_the_saved_one(saved: Path) -> None:
         HALK.load(saved, kernel="Gaussian")
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize(("width", "epsilon"), [(0.05, 1e-6), (10.0, 1e-4)])
+def test_ill_conditioned_models_know_their_kernel(
+    tmp_path: Path, width: float, epsilon: float
+) -> None:
+    """Rounding in an inverse must not pass for another function."""
+    rng, path, kernel = (
+        np.random.default_rng(0),
+        tmp_path / "a",
+        kernels.Gaussian(width),
+    )
+    learner = HALK(Network(1), kernel, step_size=0.5, epsilon=epsilon)
+    for _ in range(150):
+        x = rng.uniform(size=50)
+        x[::7] = 0.5 + 1e-9 * rng.normal(size=8)
+        y = np.sin(9.0 * x) + rng.normal(size=50)
+        learner.learn_many(x[:, None, None], y[:, None])
+        learner.save(path)
+        assert HALK.load(path, kernel=kernel).n_steps == learner.n_steps
+
+
 class Mine(kernels.Gaussian):
     """A kernel that halk does not know."""
 

@@ -1,6 +1,6 @@
 """Bandwidth adaptation at work: proposals, and the refit when the kernel changes."""
 
-from functools import lru_cache
+from functools import cache
 from math import exp, log, sqrt
 from typing import Any, NamedTuple
 
@@ -73,7 +73,7 @@ def adapter_of(rule: Adaptation, kernel: Kernel) -> Adapter:
     return Adapter(_adapting(skeleton(rule), bones), parameters(rule), is_fixed)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _adapting(rule: Any, kernel: Any) -> Any:
     vector = np.zeros(1)
     shapes = dictionary(1, 1), 1, block(1, 1, 1), workspace(1, 1, 1)

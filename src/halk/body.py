@@ -95,7 +95,7 @@ def move(whole: Whole, b: int, has_reading: bool, y: float) -> int:
     formulas, body = whole.formulas, whole.body
     look(formulas, body, b)
     place = body.desk
-    m = whole.move(
+    m: int = whole.move(
         formulas, body.settings, body.pace, body.dictionary, body.order[0],
         body.scale[0], body.target, body.trust, place.block, place.workspace,
         place.inbox, b, has_reading, y, body.multipliers,

@@ -1,6 +1,6 @@
 """The components of a learner as compiled code takes them: pointers and numbers."""
 
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +57,7 @@ def formulas_of(
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _slope(loss: Any) -> Any:
     def slope(theta: Vector, a: float, y: float) -> float:
         return loss_slope(filled(loss, theta), a, y)
@@ -66,7 +66,7 @@ def _slope(loss: Any) -> Any:
     return pointer(1.0, vector, 1.0, 1.0, cache=is_ours(loss))(slope)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _comparison(proximity: Any) -> Any:
     def compare(
         theta: Vector, a: Vector, b: Vector, n: int, values: Vector, slopes: Vector

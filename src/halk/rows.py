@@ -1,6 +1,6 @@
 """Rows of kernel values: what all the time of a learner should go to."""
 
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,10 +60,11 @@ class Rows(NamedTuple):
 
 def rows_of(kernel: Kernel) -> Rows:
     """Return the rows of a kernel; all kernels of its type share their loops."""
-    return Rows(*_loops(skeleton(kernel)), parameters(kernel))
+    fill, fill_block, fill_diagonal, fill_gram = _loops(skeleton(kernel))
+    return Rows(fill, fill_block, fill_diagonal, fill_gram, parameters(kernel))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _loops(kernel: Any) -> tuple[Any, ...]:
     def fill(
         theta: Vector, scale: float, D: Dictionary, m: int, block: Block, b: int,

@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.experiments.toys import kept, settle, toy, tree
 
 from halk.cli import main
 from halk.experiments import EXPERIMENTS
 from halk.experiments.fill_in import FillIn
 from halk.experiments.runs import Options, Run
+from tests.experiments.toys import kept, settle, toy, tree
 
 GULF = Path(__file__).parents[2] / "src/halk/streams/data/gulf_levitus_50nodes.csv"
 HEADER = "node,lat,lon,depth_m,temperature_annual_C,salinity_annual"

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics import pairwise
-from tests.engine.drive import Rowed
 
 from halk import checks, reference
 from halk.component import subclasses
@@ -30,6 +29,7 @@ from halk.kernels import (
     rescaled,
 )
 from halk.kernels.base import _fill_gram
+from tests.engine.drive import Rowed
 
 WIDTHS = (0.5, 2.0, 1.0)
 INSTANCES = [kernel for cls in subclasses(Kernel) for kernel in cls.examples()]

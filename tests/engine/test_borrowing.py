@@ -125,11 +125,11 @@ def test_writing_reaches_the_owner(way: str, rng: np.random.Generator) -> None:
 @pytest.mark.compiled
 def test_what_is_lent_is_held_on_to(rng: np.random.Generator) -> None:
     held, out = lent(outer(rng)), np.zeros(12)
-    expected, rest = held.value.inner.matrix[3].copy(), []
-    for _ in range(50):  # others would get the memory if it were free
-        rest.append(np.zeros((5, 8)))
+    expected = held.value.inner.matrix[3].copy()
+    others = [np.zeros((5, 8)) for _ in range(50)]  # who would get it if it were free
     look_lent(held, out)
     np.testing.assert_array_equal(out[:8], expected)
+    assert not np.any(others)
 
 
 @pytest.mark.parametrize("step", [1, 3])

@@ -63,9 +63,7 @@ def test_kernel_terms_are_those_of_answers_and_own_values(
 
 
 @pytest.mark.parametrize("coupling", ["paper", "exact"])
-def test_missing_readings_cost_nothing(
-    coupling: str, rng: np.random.Generator
-) -> None:
+def test_missing_readings_cost_nothing(coupling: str, rng: np.random.Generator) -> None:
     network = irregular()
     made = learner(network, coupling=coupling)
     for x, y in zip(*readings(rng, 20, 8), strict=True):

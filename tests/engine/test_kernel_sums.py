@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.engine.drive import Rowed
 
 from halk.component import subclasses
 from halk.kernels import (
@@ -20,6 +19,7 @@ from halk.kernels import (
     kernel_value,
     rescaled,
 )
+from tests.engine.drive import Rowed
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 31, 40]
 ROUNDING = 1e-13

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.experiments.toys import Watcher
 from threadpoolctl import threadpool_limits
 
 from halk.experiments import EXPERIMENTS
 from halk.experiments.folder import write_all
 from halk.experiments.reproduce import reproduce
 from halk.experiments.runs import Options
+from tests.experiments.toys import Watcher
 
 GULF = Path(__file__).parents[2] / "src/halk/streams/data/gulf_levitus_50nodes.csv"
 

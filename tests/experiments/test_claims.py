@@ -5,7 +5,6 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from tests.experiments.toys import diverged, ramp, result
 
 from halk.experiments import fill_in_claims, ocean_claims
 from halk.experiments import random_field as random_field_module
@@ -17,6 +16,7 @@ from halk.experiments.theory import Theory
 from halk.experiments.timeline import _thinned, claim_table, curve
 from halk.report import Page, render
 from halk.trace import Trace
+from tests.experiments.toys import diverged, ramp, result
 
 # verdicts
 

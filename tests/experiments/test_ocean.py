@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.experiments.conftest import GULF
 
 from halk.experiments.claims import COUPLINGS
 from halk.experiments.experiment import final, steady
 from halk.experiments.ocean import Salinity, Temperature
 from halk.experiments.runs import Options
+from tests.experiments.conftest import GULF
 
 ATLAS = Path(__file__).parents[3] / "shared/data/gulf_woa18_50nodes.csv"
 

@@ -6,8 +6,6 @@ import os
 import stat
 
 import pytest
-from tests.experiments.conftest import GULF
-from tests.experiments.toys import Watcher, kept, result, same, settle, toy, tree
 
 import halk.experiments.runner
 from halk.experiments import store as store_module
@@ -22,6 +20,8 @@ from halk.experiments.runs import Options, Results
 from halk.experiments.store import OutputError, Store, code_digest
 from halk.experiments.theory import Theory
 from halk.streams import DataError
+from tests.experiments.conftest import GULF
+from tests.experiments.toys import Watcher, kept, result, same, settle, toy, tree
 
 TWO = Options(scale="smoke", seeds=2)
 NAMES = ("first-0", "second-0", "first-1", "second-1")

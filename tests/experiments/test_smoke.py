@@ -9,8 +9,6 @@ from importlib.metadata import version
 import numpy as np
 import pyarrow.parquet
 import pytest
-from tests.experiments.conftest import GULF
-from tests.experiments.toys import diverged, same
 
 from halk import __version__
 from halk.experiments import EXPERIMENTS
@@ -21,6 +19,8 @@ from halk.experiments.methods import METHODS
 from halk.experiments.runs import Results
 from halk.experiments.store import Store, code_digest
 from halk.report import Bars, Figure, Page, Table, render
+from tests.experiments.conftest import GULF
+from tests.experiments.toys import diverged, same
 
 pytestmark = pytest.mark.compiled
 

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.experiments.conftest import GULF
 
 from halk.experiments import tuning
 from halk.experiments.data import ocean
@@ -15,6 +14,7 @@ from halk.experiments.fill_in_report import SHARES
 from halk.experiments.runs import Options
 from halk.experiments.tuning import Effort, prepared, tuned
 from halk.streams import arriving, withheld
+from tests.experiments.conftest import GULF
 
 OPTIONS = Options(scale="smoke", seeds=2, data=GULF, sensors=3)
 CHOICE = {"is_log": 1.0, "vertical": 0.7, "horizontal": 3.0, "step_size": 0.3}

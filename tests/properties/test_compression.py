@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.engine.drive import fill_rows, fresh_trust
-from tests.properties.strategies import Block, blocks, powers
 
 from halk.compression import (
     Dictionary,
@@ -22,6 +20,8 @@ from halk.compression import (
 from halk.expansion import Expansion
 from halk.kernels import Gaussian
 from halk.rows import rows_of
+from tests.engine.drive import fill_rows, fresh_trust
+from tests.properties.strategies import Block, blocks, powers
 
 CAPACITY, DIGITS = 80, 50
 ROUNDING = 1e-6

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.properties.strategies import Stream, learners, streams
 
 from halk import HALK, DivergenceError, Network, kernels
+from tests.properties.strategies import Stream, learners, streams
 
 
 def assert_finite(learner: HALK, stream: Stream) -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.streams.atlas_files import LAT, LON, MARK, csv_lines, write_csv, write_netcdf
 
 from halk.streams import GULF, DataError, read_atlas
 from halk.streams.atlas_name import about
 from halk.streams.choose import spread
+from tests.streams.atlas_files import LAT, LON, MARK, csv_lines, write_csv, write_netcdf
 
 SMALL = {"n_agents": 3, "minimum_depths": 2}
 

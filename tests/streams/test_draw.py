@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.streams.strategies import field_of, fields, seeds
 
 from halk.streams import arriving, drawn, withheld
+from tests.streams.strategies import field_of, fields, seeds
 
 STEPS = st.integers(1, 30)
 SHARES = st.floats(0, 0.99)

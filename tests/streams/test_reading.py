@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from tests.streams.atlas_files import csv_lines, write_csv, write_netcdf
 
 import halk.streams
 from halk.streams import DataError, gulf, read, read_atlas
+from tests.streams.atlas_files import csv_lines, write_csv, write_netcdf
 
 SMALL = {"n_agents": 3, "minimum_depths": 2}
 TABLE = "node,x,y,depth,temperature_annual,salinity\na,0,0,1,20,35\nb,0,1,1,21,36\n"

@@ -10,7 +10,7 @@ logger = logging.getLogger("halk")
 MESSAGE = "compiling for this machine; what is compiled is cached for the next time"
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]
+class _Announcer(event.Listener):
     """Logs once a process, at the first function of ours that is not in the cache."""
 
     def __init__(self) -> None:

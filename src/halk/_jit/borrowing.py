@@ -33,7 +33,7 @@ from numba.np import arrayobj
 from halk._validation import Matrix, Vector
 
 
-class BorrowedArray(types.Array):  # type: ignore[misc]
+class BorrowedArray(types.Array):
     """An array that somebody else holds on to."""
 
     def __init__(self, dtype: Any, ndim: int, layout: str, **options: Any) -> None:
@@ -62,7 +62,7 @@ class BorrowedArray(types.Array):  # type: ignore[misc]
 
 
 @register_model(BorrowedArray)
-class _Model(models.StructModel):  # type: ignore[misc]
+class _Model(models.StructModel):
     """The members of Numba's own arrays, but the reference count is a mere address."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
@@ -84,7 +84,7 @@ def _lend(_c: Any, _b: Any, _from: Any, _to: Any, value: Any) -> Any:
     return value  # the same members, in the same places
 
 
-class BorrowedTuple(types.Type):  # type: ignore[misc]
+class BorrowedTuple(types.Type):
     """The address of a named tuple whose arrays are borrowed.
 
     What takes a named tuple of arrays by value takes a hundred arguments.
@@ -96,7 +96,7 @@ class BorrowedTuple(types.Type):  # type: ignore[misc]
 
 
 @register_model(BorrowedTuple)
-class _Address(models.PrimitiveModel):  # type: ignore[misc]
+class _Address(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         place = manager.lookup(kind.tuple_type).get_value_type()
         super().__init__(manager, kind, place.as_pointer())
@@ -123,7 +123,7 @@ def borrowed(value: Any) -> Any:
     return value
 
 
-class _Borrowed(AbstractTemplate):  # type: ignore[misc]
+class _Borrowed(AbstractTemplate):
     key = borrowed
 
     def generic(self, given: Any, _: Any) -> Any:
@@ -143,7 +143,7 @@ def _lower_borrowed(_c: Any, builder: Any, call: Any, values: Any) -> Any:
 
 
 @infer_getattr
-class _Fields(AttributeTemplate):  # type: ignore[misc]
+class _Fields(AttributeTemplate):
     key = BorrowedTuple
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
@@ -168,7 +168,7 @@ def matrix_at(a: Vector, start: int, n_rows: int, n_columns: int) -> Matrix:
     return a[start : start + n_rows * n_columns].reshape(n_rows, n_columns)
 
 
-class _MatrixAt(AbstractTemplate):  # type: ignore[misc]
+class _MatrixAt(AbstractTemplate):
     key = matrix_at
 
     def generic(self, given: Any, _: Any) -> Any:

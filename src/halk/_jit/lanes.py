@@ -34,7 +34,7 @@ _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 _INTEGERS = ir.VectorType(ir.IntType(64), LANES)
 
 
-class _Lanes(types.Type):  # type: ignore[misc]
+class _Lanes(types.Type):
     def __init__(self) -> None:
         super().__init__("Lanes")
 
@@ -43,7 +43,7 @@ _LANES = _Lanes()
 
 
 @register_model(_Lanes)
-class _Model(models.PrimitiveModel):  # type: ignore[misc]
+class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, frontend: Any) -> None:
         super().__init__(manager, frontend, _DOUBLES)
 
@@ -127,7 +127,7 @@ def two_to_the(t: Lanes) -> Lanes:
 def _typed(function: Callable[..., Any], result: Any, *arguments: Any) -> Any:
     """Return a decorator for what to emit where compiled code calls ``function``."""
 
-    class Template(AbstractTemplate):  # type: ignore[misc]
+    class Template(AbstractTemplate):
         key = function
 
         def generic(self, given: Any, _: Any) -> Any:

@@ -30,7 +30,8 @@ _POINT_FUNCTION = types.float64(_POINT, _POINT)
 def pointer(returns: Any, *examples: Any, cache: bool = True) -> Callable[[F], Any]:
     """Compile a function of arguments like ``examples`` into a pointer to call.
 
-    Its arrays are borrowed ones. Without ``cache`` nothing is left on disk: for what holds a user's own code.
+    Its arrays are borrowed ones. Without ``cache`` nothing is left on disk: for what
+    holds a user's own code.
     """
 
     def decorate(function: F) -> Any:

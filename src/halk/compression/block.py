@@ -38,7 +38,8 @@ def merge_duplicates(D: Dictionary, m: int, block: Block, ws: Workspace, b: int)
     Points that equal an atom, or an earlier point, bit for bit change no span; those
     with coefficient zero change nothing. ``ws.start`` holds the weights on old atoms.
     """
-    n_left = np.int64(0)  # not a literal, which would be compiled for by itself
+    # not a literal, which would be compiled for by itself
+    n_left: int = np.int64(0)  # type: ignore[assignment]
     coefficients = block.coefficients
     for row in range(b):
         if coefficients[row] == 0.0:

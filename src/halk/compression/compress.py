@@ -1,6 +1,6 @@
 """KOMP with pre-fitting, from the unprojected function to the compressed one (S7)."""
 
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ class Procedures(NamedTuple):
     rescue: Any  # remove atoms where the inverse cannot be trusted
 
 
-@lru_cache(maxsize=None)
+@cache
 def procedures(can_decide: bool = True, can_rescue: bool = True) -> Procedures:
     """Return the parts of compression, compiled when first asked for.
 
@@ -160,7 +160,7 @@ def _replace_atoms(
 ) -> int:  # fmt: skip
     """Change the atoms of the dictionary; returns as :func:`compress` does."""
     ws.counts[PROJECTED] += 1
-    n_kept = procedures.project(D, m, block, ws, b, budget)
+    n_kept: int = procedures.project(D, m, block, ws, b, budget)
     if n_kept < 0:
         n_kept = procedures.rescue(m, block, ws, b, budget)
         if n_kept == ABSENT:

@@ -50,6 +50,7 @@ def project(
 
 @shared
 def fill_union(m: int, block: Block, ws: Workspace, b: int) -> None:
+    """Add the new points to weights and Gram matrix of the union."""
     for row in range(b):
         ws.start[m + row] = block.coefficients[row]
         for k in range(m):
@@ -136,9 +137,9 @@ def cheapest(ws: Workspace, n_kept: int, spent: float) -> int:
             least = cost if cost < least else least
     limit = least + TIE * (spent + least)
     for a in range(n_kept):
-        if Q[a, a] > 0.0 and weights[a] ** 2 <= limit * Q[a, a]:
-            if best < 0 or kept[a] > kept[best]:
-                best = a
+        is_least = Q[a, a] > 0.0 and weights[a] ** 2 <= limit * Q[a, a]
+        if is_least and (best < 0 or kept[a] > kept[best]):
+            best = a
     return best
 
 
@@ -192,6 +193,7 @@ def squared_distance(ws: Workspace, n: int, n_kept: int) -> float:
 
 @shared
 def is_within(ws: Workspace, n: int, n_kept: int, budget: float) -> bool:
+    """Return whether what the kept atoms are from the union is within budget."""
     square = squared_distance(ws, n, n_kept)
     size, moved = 0.0, 0.0
     for k in range(n):

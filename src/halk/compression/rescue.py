@@ -43,7 +43,8 @@ def rescue(m: int, block: Block, ws: Workspace, b: int, budget: float) -> int:
 def rebuild(ws: Workspace, n: int) -> int:
     """Make the inverse anew from the union's Gram matrix; return the atoms kept."""
     _pivot(ws, n)
-    n_kept = np.int64(0)  # not a literal, which would be compiled for by itself
+    # not a literal, which would be compiled for by itself
+    n_kept: int = np.int64(0)  # type: ignore[assignment]
     for a in range(n):
         k = ws.members[a]
         if ws.gram[k, k] > 0.0:
@@ -104,7 +105,7 @@ def refit(ws: Workspace, n: int, n_kept: int) -> int:
 
     Kept atoms that turn out to depend on the others are dropped.
     """
-    n_fresh = np.int64(0)
+    n_fresh: int = np.int64(0)  # type: ignore[assignment]
     for a in range(n_kept):
         member = ws.kept[a]  # read before the slot is written: n_fresh <= a
         solve(ws, n, n_fresh, member)

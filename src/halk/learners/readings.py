@@ -82,7 +82,7 @@ class StepLister:
         self._record = Record(np.zeros(V), np.zeros(1), np.zeros(1, np.int64))
 
     def listed(self, X: Any, Y: Any) -> tuple[Readings, Record] | None:
-        """Return readings of a step, and room for what is seen; valid until the next."""
+        """Return the readings of a step, and room for what is seen, until the next."""
         if not (_is_plain(X, self._shape) and _is_plain(Y, self._shape[:1])):
             return None
         n = _list_step(X, Y, self._takes_labels, *self._all)

@@ -32,7 +32,9 @@ def answer(
     With ``keeps``, kernel values that the update will need are put aside, as long as
     there is room. A pass that finds no room is made again from its beginning.
     """
-    talk, free = engine.talk, np.int64(0)
+    talk = engine.talk
+    # not a literal, which would be compiled for by itself
+    free: int = np.int64(0)  # type: ignore[assignment]
     for n in range(first, last):
         j = talk.touched[n]
         b = _gather(engine, desk, readings, j)

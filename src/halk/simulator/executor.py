@@ -84,6 +84,7 @@ class Simulator:
         self._degree = int(network.degree.max(initial=0))
         self._is_torn = False
         self._desks: list[Desk] = []
+        self._posts: list[Any] = []
         self._make_desks(16, 2)
         self._can_decide = False
         self._can_rescue = False

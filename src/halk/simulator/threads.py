@@ -118,7 +118,7 @@ class Crew:
         posts = self._posts()
         bounds = np.linspace(0, n, len(posts) + 1).astype(int).tolist()
         jobs = [
-            threads.submit(work, post, *before, first, last, *after)
+            threads.submit(work, *(post, *before, first, last, *after))
             for post, first, last in zip(posts, bounds, bounds[1:], strict=False)
         ]
         return [job.result() for job in jobs]
