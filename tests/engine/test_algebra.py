@@ -81,14 +81,14 @@ def test_matrices(m: int, rng: np.random.Generator) -> None:
     Q, room = symmetric(rng, m)
     wide = padded(m)
     for b in range(1, 10):
-        V = rng.normal(size=(b, m))
-        given, out = np.full((b, wide), np.nan), np.full((b + 1, wide + 4), GUARD)
-        given[:, :m] = V
+        V, tall = rng.normal(size=(b, m)), in_lanes(b)
+        given, out = np.full((tall, wide), np.nan), np.full((tall + 1, wide + 4), GUARD)
+        given[:b, :m] = V
         products_of(room, m, given, b, out)
         assert (np.abs(out[:b, :m] - V @ Q) <= ROUNDING * np.abs(V) @ np.abs(Q)).all()
         assert (out[:b, m:wide] == 0.0).all()
         assert (out[:b, wide:] == GUARD).all()
-        assert (out[b] == GUARD).all()
+        assert (out[tall] == GUARD).all()
         one = np.full(wide + 4, GUARD)
         product_of(room, m, given[b - 1], one)
         np.testing.assert_array_equal(one, out[b - 1])  # alone or in four, same bits

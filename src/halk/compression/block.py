@@ -14,15 +14,17 @@ from halk._jit import (
     any_below,
     fma,
     internal,
+    least,
     load,
     magnitude,
+    root,
     shared,
     spread,
     store,
     total,
 )
 from halk._validation import Matrix, Vector
-from halk.compression.algebra import add_scaled, dot, product, products, size
+from halk.compression.algebra import add_scaled, dot, products, size
 from halk.compression.trust import DRIFT, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
@@ -94,81 +96,136 @@ def weights_only(
     Returns ``UNDECIDED`` where greedy removal would touch an old atom or keep a new
     one, ``UNVERIFIED`` where the inverse is not yet known to be good enough.
     """
-    limit = budget * budget
-    if b == 0:  # all new points were merged
-        for k in range(0, m, LANES):
-            store(ws.weights, k, load(ws.start, k))
-        return DECIDED
-    if b == 1:
-        spent = _spend_on_one(D, m, block, ws, limit)
-    else:
-        spent = _spend_on_many(D, m, block, ws, b, limit)
-    if not 0.0 <= spent < limit:
+    limit, weights, diagonal = budget * budget, ws.weights, D.diagonal
+    for row in range(b):
+        ws.sequence[row] = row
+    products(D.inverse, m, block.cross, b, ws.solved)
+    square, size, moved, drift = _all_removed(D, m, block, ws, b)
+    spent = square if square > 0.0 else 0.0
+    if not spent < limit:
         return UNDECIDED
-    left, weights, diagonal = spread(limit - spent), ws.weights, D.diagonal
+    left = spread(limit - spent)
     for k in range(0, m, LANES):
         w = load(weights, k)
         if any_at_most(w * w, left * load(diagonal, k)):
             return UNDECIDED
-    return DECIDED if _is_sure(D, m, block, ws, b, budget, trust[DRIFT]) else UNVERIFIED
+    if b == 1:
+        is_path = _is_one_cheaper(D, m, block, ws)
+    else:
+        is_path = b == 0 or _are_all_cheaper(D, m, block, ws, b, spent)
+    if not is_path:
+        return UNDECIDED
+    is_sure = is_trusted(square + trust[DRIFT] * drift, budget, size, moved)
+    return DECIDED if is_sure else UNVERIFIED
 
 
 @internal
-def _spend_on_one(
-    D: Dictionary, m: int, block: Block, ws: Workspace, limit: float
-) -> float:
-    """Remove a single new atom; return its cost, -1 where an old one costs less."""
-    u, kxx, c = ws.solved[0], block.gram[0, 0], block.coefficients[0]
-    ws.sequence[0] = 0
-    cross, start, weights, diagonal = block.cross[0], ws.start, ws.weights, D.diagonal
-    product(D.inverse, m, cross, u)
+def _all_removed(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int
+) -> tuple[float, float, float, float]:
+    """Fill ``ws.weights`` with the weights once all new atoms are removed.
+
+    Returns the squared distance, the size of what is removed, that of the change of the
+    weights, and how much of ``|K Q - I|`` may be missing in the distance: with
+    ``v = cross' c`` and the change ``a = Q v``, the squared distance is
+    ``c' gram c - v'a`` plus at most ``|K Q - I| |v|_1 |a|_1``.
+    """
+    coefficients, gram, cross = block.coefficients, block.gram, block.cross
+    start, weights, norms, U = ws.start, ws.weights, D.norms, ws.solved
+    square, size = 0.0, 0.0
+    for row in range(b):
+        c = coefficients[row]
+        size += abs(c) * gram[row, row] ** 0.5
+        square += c * dot(gram[row], coefficients, b)
+    pull, move, moved, inner = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+    for k in range(0, m, LANES):
+        v, change = spread(0.0), spread(0.0)
+        for row in range(b):
+            c = spread(coefficients[row])
+            v = fma(c, load(cross[row], k), v)
+            change = fma(c, load(U[row], k), change)
+        store(weights, k, load(start, k) + change)
+        pull, move = pull + magnitude(v), move + magnitude(change)
+        moved = fma(magnitude(change), load(norms, k), moved)
+        inner = fma(v, change, inner)
+    return square - total(inner), size, total(moved), total(pull) * total(move)
+
+
+@internal
+def _is_one_cheaper(D: Dictionary, m: int, block: Block, ws: Workspace) -> bool:
+    """Return whether a single new atom costs less to remove than any old one."""
+    u, cross, c = ws.solved[0], block.cross[0], block.coefficients[0]
+    start, diagonal, kxx = ws.start, D.diagonal, block.gram[0, 0]
     s = kxx - dot(cross, u, m)
-    is_new = not is_rounding(s, kxx, size(u, m))
-    cost = c * c * s if is_new else 0.0
-    if not cost <= limit:
-        return -1.0
-    square, share, left = spread(c * c * (1.0 - TIE)), spread(c), spread(s)
+    if is_rounding(s, kxx, size(u, m)):
+        return True
+    square, left = spread(c * c * (1.0 - TIE)), spread(s)
     for k in range(0, m, LANES):
         w, v = load(start, k), load(u, k)
         # c^2 s > w^2 / (Q_kk + u^2 / s), without dividing
-        price = square * fma(left, load(diagonal, k), v * v)
-        if is_new and any_below(w * w, price):
-            return -1.0
-        store(weights, k, fma(share, v, w))
-    return cost
+        if any_below(w * w, square * fma(left, load(diagonal, k), v * v)):
+            return False
+    return True
 
 
 @internal
-def _spend_on_many(
-    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, limit: float
-) -> float:
-    """Remove all new atoms, cheapest first; return the cost, -1 as for one."""
-    start, weights, diagonal, precision = ws.start, ws.weights, D.diagonal, ws.precision
+def _are_all_cheaper(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
+) -> bool:
+    """Return whether at every stage of removal a new atom costs less than any old one.
+
+    ``spent`` is the squared distance once all are gone.
+    """
+    weights, start, precision, diagonal = (
+        ws.solution,
+        ws.start,
+        ws.precision,
+        D.diagonal,
+    )
     for k in range(0, m, LANES):
         store(weights, k, load(start, k))
-        store(precision, k, load(diagonal, k))
-    _schur_complement(D, m, block, ws, b)
+    _schur_complement(m, block, ws, b)
     n_new = _drop_dependent(m, block, ws, b)
     _invert_onto_old(m, ws, b, n_new)
-    spent = 0.0
+    if _is_far_cheaper(D, m, ws, spent):
+        return True
+    for k in range(0, m, LANES):
+        store(precision, k, load(precision, k) + load(diagonal, k))
+    so_far = 0.0
     for _ in range(n_new):
         new = _cheapest_new(ws, n_new)
         cost = ws.rest[new] ** 2 / ws.schur[new, new]
-        spent += cost
-        if not spent <= limit or _is_old_cheaper(m, ws, cost - TIE * spent):
-            return -1.0
+        so_far += cost
+        if _is_old_cheaper(m, ws, cost - TIE * so_far):
+            return False
         _remove_new(m, ws, n_new, new)
-    return spent
+    return True
 
 
 @internal
-def _schur_complement(
-    D: Dictionary, m: int, block: Block, ws: Workspace, b: int
-) -> None:
-    """Fill ``U = cross Q`` and ``S = block.gram - cross U'``."""
+def _is_far_cheaper(D: Dictionary, m: int, ws: Workspace, spent: float) -> bool:
+    """Return whether old atoms cost so much that the order of removal cannot matter.
+
+    At no stage does the cheapest new atom cost more than all of them, ``spent``; old
+    atom ``k`` has a precision of at most ``p = Q_kk + P_k``, and its weight is at most
+    ``(spent P_k)^(1/2)`` away from the last one, ``w``. So it never costs less than
+    ``(|w| - (spent P_k)^(1/2))^2 / p``.
+    """
+    weights, diagonal, precision = ws.weights, D.diagonal, ws.precision
+    distance, none = spread(spent**0.5), spread(0.0)
+    for k in range(0, m, LANES):
+        P = magnitude(load(precision, k))  # rounding may leave less than nothing
+        Q = none - least(none - load(diagonal, k), none)  # -1 behind the last atom
+        if any_below(magnitude(load(weights, k)), distance * (root(P) + root(Q + P))):
+            return False
+    return True
+
+
+@internal
+def _schur_complement(m: int, block: Block, ws: Workspace, b: int) -> None:
+    """Fill ``S = block.gram - cross U'``."""
     cross, U, S, gram = block.cross, ws.solved, ws.schur, block.gram
     rest, coefficients = ws.rest, block.coefficients
-    products(D.inverse, m, cross, b, U)
     for row in range(b):
         rest[row] = coefficients[row]
         for other in range(row + 1):
@@ -235,24 +292,24 @@ def _absorb(m: int, ws: Workspace, b: int) -> None:
     for row in range(b):
         if ws.picked[row] == 0:
             coefficient = ws.rest[row]
-            add_scaled(ws.weights, coefficient, ws.solved[row], m)
+            add_scaled(ws.solution, coefficient, ws.solved[row], m)
             for other in range(b):
                 if ws.picked[other] == 1:
                     share = coefficient * ws.schur[other, row]
                     ws.rest[other] += share
-                    add_scaled(ws.weights, -share, ws.solved[other], m)
+                    add_scaled(ws.solution, -share, ws.solved[other], m)
 
 
 @internal
 def _invert_onto_old(m: int, ws: Workspace, b: int, n_new: int) -> None:
-    """Fill ``R = T U`` and add ``diag(U' T U)`` to the precision of the old atoms."""
+    """Fill ``R = T U``, and ``ws.precision`` with what it adds, ``diag(U' R)``."""
     T, U, R, precision = ws.schur, ws.solved, ws.pulled, ws.precision
     if n_new < b:
         _close_gaps(m, ws, b, n_new)
     for a in range(n_new):
         ws.picked[a] = 1
     for k in range(0, m, LANES):
-        added = load(precision, k)
+        added = spread(0.0)
         for a in range(n_new):
             lanes = spread(0.0)
             for c in range(n_new):
@@ -282,7 +339,7 @@ def _close_gaps(m: int, ws: Workspace, b: int, n_new: int) -> None:
 @internal
 def _is_old_cheaper(m: int, ws: Workspace, cost: float) -> bool:
     """Return whether an old atom is removed for less: ``w_k^2 / Q_kk < cost``."""
-    price, weights, precision = spread(cost), ws.weights, ws.precision
+    price, weights, precision = spread(cost), ws.solution, ws.precision
     for k in range(0, m, LANES):
         w = load(weights, k)
         if any_below(w * w, price * load(precision, k)):
@@ -308,7 +365,7 @@ def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
     T, R, picked, rest = ws.schur, ws.pulled, ws.picked, ws.rest
     removed, pivot, precision = R[gone], T[gone, gone], ws.precision
     picked[gone] = 0
-    add_scaled(ws.weights, rest[gone] / pivot, removed, m)
+    add_scaled(ws.solution, rest[gone] / pivot, removed, m)
     share = spread(-1.0 / pivot)
     for k in range(0, m, LANES):
         r = load(removed, k)
@@ -319,36 +376,6 @@ def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
             rest[a] -= ratio * rest[gone]
             add_scaled(R[a], -ratio, removed, m)
             add_scaled(T[a], -ratio, T[gone], n_new)
-
-
-@internal
-def _is_sure(
-    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
-    drift: float,
-) -> bool:  # fmt: skip
-    """Return whether the distance is within budget whatever ``Q`` has drifted to.
-
-    With ``v = cross' c`` and the change ``a = Q v``, the squared distance is
-    ``c' gram c - v'a`` plus at most ``drift |v|_1 |a|_1``.
-    """
-    square, length = 0.0, 0.0
-    coefficients, gram, cross = block.coefficients, block.gram, block.cross
-    start, weights, norms = ws.start, ws.weights, D.norms
-    for row in range(b):
-        c = coefficients[row]
-        length += abs(c) * gram[row, row] ** 0.5
-        square += c * dot(gram[row], coefficients, b)
-    pull, move, moved, inner = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
-    for k in range(0, m, LANES):
-        v = spread(0.0)
-        for row in range(b):
-            v = fma(spread(coefficients[row]), load(cross[row], k), v)
-        a = load(weights, k) - load(start, k)
-        pull, move = pull + magnitude(v), move + magnitude(a)
-        moved = fma(magnitude(a), load(norms, k), moved)
-        inner = fma(v, a, inner)
-    square += drift * total(pull) * total(move) - total(inner)
-    return is_trusted(square, budget, length, total(moved))
 
 
 @internal
