@@ -19,8 +19,8 @@ from halk._jit import borrowed, compiled
 from halk._validation import Matrix, Vector
 from halk.compression import Block, Dictionary, block, dictionary
 from halk.compression.algebra import product
+from halk.compression.rows import Rows, rows_of
 from halk.expansion import Expansion
-from halk.rows import Rows, rows_of
 
 __all__ = ["Floor", "KernelSum", "count_terms", "floor_of"]
 

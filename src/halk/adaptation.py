@@ -38,9 +38,9 @@ from halk.compression import (
 )
 from halk.compression.algebra import dot
 from halk.compression.block import sweep
+from halk.compression.rows import kernel_row, kernel_rows
 from halk.kernels import Kernel, rescaled
 from halk.kernels.stationary import squared_ratios
-from halk.rows import kernel_row, kernel_rows
 
 N_STATE = 4
 """Numbers an agent keeps: log of the proposed scale, readings, slope and its square."""

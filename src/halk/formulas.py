@@ -9,9 +9,9 @@ from halk._jit import filled, is_ours, parameters, pointer, skeleton
 from halk._validation import Vector
 from halk.adaptation import Adapter, adapter_of
 from halk.compression import Procedures, procedures
+from halk.compression.rows import Rows, rows_of
 from halk.losses import loss_curvature, loss_slope
 from halk.proximity import proximity_curvature, proximity_slope, proximity_value
-from halk.rows import Rows, rows_of
 
 
 class Rules(NamedTuple):

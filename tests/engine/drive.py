@@ -6,7 +6,7 @@ import numpy as np
 
 from halk._jit import borrowed, compiled
 from halk.compression import Block, Dictionary, Workspace, block, dictionary, workspace
-from halk.rows import Rows, rows_of
+from halk.compression.rows import Rows, rows_of
 
 
 @compiled

@@ -142,6 +142,6 @@ def test_another_kernel_compiles_its_loops_alone() -> None:
     with noting("numba:run_pass") as found:
         teach(usual(kernel=kernel))
     assert found
-    ours = ("halk.rows.", "halk.kernels.")
+    ours = ("halk.compression.rows.", "halk.kernels.")
     assert not [name for name in found if not name.startswith(ours)]
     assert len(run.overloads) == n_loops

@@ -17,9 +17,9 @@ from halk.compression import (
     procedures,
     workspace,
 )
+from halk.compression.rows import rows_of
 from halk.expansion import Expansion
 from halk.kernels import Gaussian
-from halk.rows import rows_of
 from tests.engine.drive import fill_rows, fresh_trust
 from tests.properties.strategies import Block, blocks, powers
 

@@ -6,6 +6,8 @@ Schur complement ``S`` of the block gives the removal costs of new and of old at
 *after* adding, without adding.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from halk._jit import (
@@ -13,6 +15,7 @@ from halk._jit import (
     any_at_most,
     any_below,
     fma,
+    inlined,
     internal,
     least,
     load,
@@ -60,7 +63,7 @@ def merge_duplicates(D: Dictionary, m: int, block: Block, ws: Workspace, b: int)
     return n_left
 
 
-@shared
+@inlined
 def _twin(atoms: Matrix, m: int, points: Matrix, row: int) -> int:
     """Return the first of ``m`` atoms that equals a point, or -1."""
     first, x = atoms[0], spread(points[0, row])
@@ -176,19 +179,15 @@ def _are_all_cheaper(
 
     ``spent`` is the squared distance once all are gone.
     """
-    weights, start, precision, diagonal = (
-        ws.solution,
-        ws.start,
-        ws.precision,
-        D.diagonal,
-    )
+    _schur_complement(m, block, ws, b)
+    if _factor(m, block, ws, b) and _is_far_cheaper(D, m, ws, b, spent):
+        return True
+    weights, start = ws.solution, ws.start
+    precision, diagonal = ws.precision, D.diagonal
     for k in range(0, m, LANES):
         store(weights, k, load(start, k))
-    _schur_complement(m, block, ws, b)
     n_new = _drop_dependent(m, block, ws, b)
     _invert_onto_old(m, ws, b, n_new)
-    if _is_far_cheaper(D, m, ws, spent):
-        return True
     for k in range(0, m, LANES):
         store(precision, k, load(precision, k) + load(diagonal, k))
     so_far = 0.0
@@ -203,18 +202,53 @@ def _are_all_cheaper(
 
 
 @internal
-def _is_far_cheaper(D: Dictionary, m: int, ws: Workspace, spent: float) -> bool:
+def _factor(m: int, block: Block, ws: Workspace, b: int) -> bool:
+    """Fill ``ws.pulled`` with the factor ``L`` of ``S = L L'``, its diagonal inverted.
+
+    Returns False if a point depends on the others, up to rounding.
+    """
+    S, L, U, gram = ws.schur, ws.pulled, ws.solved, block.gram
+    for a in range(b):
+        for c in range(a + 1):
+            left = S[a, c]
+            for i in range(c):
+                left -= L[a, i] * L[c, i]
+            if c < a:
+                L[a, c] = left * L[c, c]
+            elif is_rounding(left, gram[a, a], size(U[a], m)):
+                return False
+            else:
+                L[a, a] = 1.0 / sqrt(left)
+    return True
+
+
+@internal
+def _is_far_cheaper(D: Dictionary, m: int, ws: Workspace, b: int, spent: float) -> bool:
     """Return whether old atoms cost so much that the order of removal cannot matter.
 
     At no stage does the cheapest new atom cost more than all of them, ``spent``; old
     atom ``k`` has a precision of at most ``p = Q_kk + P_k``, and its weight is at most
     ``(spent P_k)^(1/2)`` away from the last one, ``w``. So it never costs less than
-    ``(|w| - (spent P_k)^(1/2))^2 / p``.
+    ``(|w| - (spent P_k)^(1/2))^2 / p``. ``P_k`` is the squared length of column ``k``
+    of ``Z = L^-1 U``.
     """
-    weights, diagonal, precision = ws.weights, D.diagonal, ws.precision
+    weights, diagonal, U, L, Z = (
+        ws.weights,
+        D.diagonal,
+        ws.solved,
+        ws.pulled,
+        ws.inverse,
+    )
     distance, none = spread(spent**0.5), spread(0.0)
     for k in range(0, m, LANES):
-        P = magnitude(load(precision, k))  # rounding may leave less than nothing
+        P = spread(0.0)
+        for a in range(b):
+            z = load(U[a], k)
+            for i in range(a):
+                z = fma(spread(-L[a, i]), load(Z[i], k), z)
+            z = z * spread(L[a, a])
+            store(Z[a], k, z)
+            P = fma(z, z, P)
         Q = none - least(none - load(diagonal, k), none)  # -1 behind the last atom
         if any_below(magnitude(load(weights, k)), distance * (root(P) + root(Q + P))):
             return False

@@ -17,10 +17,12 @@ from halk.compression.block import (
 )
 from halk.compression.greedy import commit, project
 from halk.compression.rescue import rescue
+from halk.compression.rows import Rows, rows_of
 from halk.compression.trust import AGE, DRIFT, PATIENCE, measured_drift
 from halk.compression.workspace import (
     MOVED,
     PROJECTED,
+    RESCUED,
     VERIFIED,
     Block,
     Dictionary,
@@ -30,7 +32,6 @@ from halk.compression.workspace import (
     workspace,
 )
 from halk.expansion import Expansion
-from halk.rows import Rows, rows_of
 
 
 class Procedures(NamedTuple):
@@ -165,6 +166,7 @@ def _replace_atoms(
         n_kept = procedures.rescue(m, block, ws, b, budget)
         if n_kept == ABSENT:
             return NEEDS_RESCUE
+        ws.counts[RESCUED] += 1
     if n_kept > len(D.weights):
         return -n_kept
     commit(D, m, block, ws, n_kept)

@@ -7,12 +7,13 @@ import numpy as np
 from halk._jit import padded
 from halk._validation import Indices, Matrix, Vector
 
-TERMS, MOVED, VERIFIED, PROJECTED = range(4)
+TERMS, MOVED, VERIFIED, PROJECTED, RESCUED = range(5)
 COUNTED = (
     "kernel terms at atoms",
     "steps that moved weights alone",
     "steps whose distance was verified with the Gram matrix",
     "steps that changed matrices",
+    "of these, steps whose inverse was made anew",
 )
 """What is counted, for tests and benchmarks: how much work was done, and avoided."""
 
@@ -67,7 +68,7 @@ class Workspace(NamedTuple):
     picked: Indices  # (B,)       which new points count as atoms
     sequence: Indices  # (B,)     new points in the order in which to add them
     scratch: Matrix  # (2, p)     two points, for kernels that take points one by one
-    counts: Indices  # (4,)       what was done; see COUNTED
+    counts: Indices  # (5,)       what was done; see COUNTED
 
 
 def block(n_union: int, n_block: int, n_features: int) -> Block:

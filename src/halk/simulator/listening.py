@@ -7,8 +7,8 @@ import numpy as np
 from halk._jit import borrowed, pointer, shared
 from halk._validation import Indices, Matrix
 from halk.arena import dictionary_of
+from halk.compression.rows import Rows
 from halk.network import Network
-from halk.rows import Rows
 from halk.simulator.arrays import (
     Exchange,
     Links,

@@ -9,7 +9,7 @@ from halk._jit import (
     LANES,
     filled,
     fma,
-    internal,
+    inlined,
     is_ours,
     load,
     parameters,
@@ -24,7 +24,7 @@ from halk.compression.workspace import Block, Dictionary, block, dictionary
 from halk.kernels import Kernel, kernel_at_itself, kernel_lanes, rescaled
 
 
-@internal
+@inlined
 def kernel_row(
     kernel: Any, atoms: Matrix, m: int, points: Matrix, r: int, out: Vector,
     scratch: Matrix,
@@ -34,7 +34,7 @@ def kernel_row(
         store(out, k, kernel_lanes(kernel, atoms, k, m, points, r, scratch))
 
 
-@internal
+@inlined
 def kernel_rows(
     kernel: Any, atoms: Matrix, m: int, points: Matrix, b: int, out: Matrix,
     scratch: Matrix,
