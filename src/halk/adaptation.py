@@ -36,8 +36,7 @@ from halk.compression import (
     rebuild,
     workspace,
 )
-from halk.compression.algebra import dot
-from halk.compression.block import sweep
+from halk.compression.algebra import dot, sweep
 from halk.compression.rows import kernel_row, kernel_rows
 from halk.kernels import Kernel, rescaled
 from halk.kernels.stationary import squared_ratios

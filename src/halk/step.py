@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import LANES, compiled, internal, load, pointer, spread, store
+from halk._jit import (
+    LANES,
+    borrowed,
+    compiled,
+    internal,
+    load,
+    pointer,
+    spread,
+    store,
+)
 from halk._validation import Indices, Matrix, Vector
 from halk.compression import (
     Block,
@@ -338,6 +347,19 @@ def adapted(
     )  # fmt: skip
     scale_into_ball(formulas, scale[0], D, m, ws, norm_bound)
     return m
+
+
+@compiled
+def adapt_arrays(
+    formulas: Formulas, D: Dictionary, m: int, place: Desk, state: Vector,
+    scale: Vector, slope: float, around: float, trust: Vector,
+) -> int:  # fmt: skip
+    """Adapt the bandwidth as :func:`adapted` does, called from Python, without ball."""
+    here = borrowed(place)
+    return adapted(
+        borrowed(formulas), borrowed(D), m, here.block, here.workspace,
+        borrowed(state), borrowed(scale), slope, around, borrowed(trust), np.inf,
+    )  # fmt: skip
 
 
 @internal

@@ -68,6 +68,21 @@ def test_the_compiled_loop_asks_for_no_memory(name: str) -> None:
     assert abs(long - short) < 5
 
 
+def kept(learn: Callable[[int], None], n_steps: int) -> int:
+    """Return the bytes that Python still holds after some steps."""
+    tracemalloc.start()
+    try:
+        learn(600)  # Python keeps some memory by itself, once
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        learn(n_steps)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return after - before
+
+
 @pytest.mark.parametrize("n_readings", [1, 12])
 def test_single_steps_keep_no_memory(n_readings: int) -> None:
     learner = steady()
@@ -81,27 +96,19 @@ def test_single_steps_keep_no_memory(n_readings: int) -> None:
 
     learn(200)
     assert asked_for(lambda: learn(200))[1] == 0
-    tracemalloc.start()
-    try:
-        learn(600)  # Python keeps some memory by itself, once
-        gc.collect()
-        before, _ = tracemalloc.get_traced_memory()
-        learn(1500)
-        gc.collect()
-        after, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert after - before < 8 * 1500  # less than a pointer a step
+    assert kept(learn, 1500) < 16 * 1500  # less than the smallest object a step
 
 
 def test_agents_keep_no_memory() -> None:
     agent = steady().agent(0, n_features=1)
-    X, Y = readings(1200)
+    X, Y = readings(3300)
+    steps = iter(zip(X[:, 0], Y[:, 0].tolist(), strict=True))
 
-    def learn(first: int, last: int) -> None:
-        for x, y in zip(X[first:last, 0], Y[first:last, 0], strict=True):
-            agent.ask(x, float(y))
+    def learn(n_steps: int) -> None:
+        for _ in range(n_steps):
+            agent.ask(*next(steps))
             agent.update()
 
-    learn(0, 1000)
-    assert asked_for(lambda: learn(1000, 1200))[1] == 0
+    learn(1000)
+    assert asked_for(lambda: learn(200))[1] == 0
+    assert kept(learn, 1500) < 16 * 1500

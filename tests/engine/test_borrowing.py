@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from halk._jit import borrowed, compiled, internal, lent, matrix_at
+from halk._jit import borrowed, compiled, internal, lent
 
 
 class Inner(NamedTuple):
@@ -15,14 +15,18 @@ class Inner(NamedTuple):
 
 class Outer(NamedTuple):
     vector: Any
+    is_off: bool
+    is_on: bool
     number: float
     inner: Inner
-    is_on: bool
+    gapped: Any
+    count: int
 
 
 def outer(rng: np.random.Generator) -> Outer:
     inner = Inner(rng.normal(size=(5, 8)), np.arange(3))
-    return Outer(rng.normal(size=12), 2.5, inner, True)
+    gapped = rng.normal(size=30)[::3]
+    return Outer(rng.normal(size=12), False, True, 2.5, inner, gapped, 7)
 
 
 @internal
@@ -36,7 +40,8 @@ def _look(given: Outer, out: Any) -> Any:
         out[k] = row[k]
     out[8] = inner.matrix[4, 7]
     out[9], out[10] = inner.matrix.shape
-    out[11] = inner.counts[2] if given.is_on else -1.0
+    out[11] = inner.counts[2] if given.is_on and not given.is_off else -1.0
+    out[12], out[13] = given.gapped[4], given.count
     return total, given.number, len(given.vector)
 
 
@@ -88,26 +93,15 @@ def sum_of(a: Any, is_lent: bool) -> float:
     return total
 
 
-@compiled
-def fill_matrix(flat: Any, start: int, n_rows: int, n_columns: int, out: Any) -> None:
-    """Copy a matrix out of a flat array, and write its place into it."""
-    M = matrix_at(flat, start, n_rows, n_columns)
-    N = matrix_at(borrowed(flat), start, n_rows, n_columns)
-    for r in range(n_rows):
-        row = N[r]
-        for c in range(n_columns):
-            out[r, c] = M[r, c]
-            row[c] = 10.0 * r + c
-
-
 @both_ways
 def test_fields_rows_and_views_are_read(way: str, rng: np.random.Generator) -> None:
-    given, out = outer(rng), np.zeros(12)
+    given, out = outer(rng), np.zeros(14)
     total, number, length = look(way, given, out)
     assert total == pytest.approx(given.vector[2:9].sum(), rel=1e-15)
     assert (number, length) == (2.5, 12)
     np.testing.assert_array_equal(out[:8], given.inner.matrix[3])
-    assert out[8:].tolist() == [given.inner.matrix[4, 7], 5.0, 8.0, 2.0]
+    assert out[8:12].tolist() == [given.inner.matrix[4, 7], 5.0, 8.0, 2.0]
+    assert out[12:].tolist() == [given.gapped[4], 7.0]
 
 
 @both_ways
@@ -124,7 +118,7 @@ def test_writing_reaches_the_owner(way: str, rng: np.random.Generator) -> None:
 
 @pytest.mark.compiled
 def test_what_is_lent_is_held_on_to(rng: np.random.Generator) -> None:
-    held, out = lent(outer(rng)), np.zeros(12)
+    held, out = lent(outer(rng)), np.zeros(14)
     expected = held.value.inner.matrix[3].copy()
     others = [np.zeros((5, 8)) for _ in range(50)]  # who would get it if it were free
     look_lent(held, out)
@@ -136,17 +130,3 @@ def test_what_is_lent_is_held_on_to(rng: np.random.Generator) -> None:
 def test_arrays_by_themselves(step: int, rng: np.random.Generator) -> None:
     a = rng.normal(size=30)[::step]
     assert sum_of(a, True) == sum_of(a, False)
-
-
-@pytest.mark.parametrize(("start", "n", "p"), [(0, 1, 1), (3, 4, 2), (5, 2, 7)])
-def test_matrices_in_flat_arrays(
-    start: int, n: int, p: int, rng: np.random.Generator
-) -> None:
-    flat = rng.normal(size=24)
-    before, out = flat.copy(), np.empty((n, p))
-    fill_matrix(flat, start, n, p, out)
-    np.testing.assert_array_equal(out, before[start : start + n * p].reshape(n, p))
-    places = 10.0 * np.arange(n)[:, None] + np.arange(p)
-    np.testing.assert_array_equal(flat[start : start + n * p], places.ravel())
-    np.testing.assert_array_equal(flat[:start], before[:start])
-    np.testing.assert_array_equal(flat[start + n * p :], before[start + n * p :])

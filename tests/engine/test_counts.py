@@ -9,7 +9,7 @@ from halk import HALK, Network, kernels
 from halk.compression import COUNTED
 from halk.compression.trust import PATIENCE
 
-TERMS, MOVED, VERIFIED, PROJECTED = range(len(COUNTED))
+TERMS, MOVED, VERIFIED, PROJECTED, _RESCUED = range(len(COUNTED))
 
 pytestmark = pytest.mark.compiled  # what is counted is the same interpreted, and slow
 

@@ -58,8 +58,8 @@ def test_operations_are_those_of_numpy(seed: int) -> None:
         a, b, c = rng.choice(SPECIAL, size=(3, LANES))
     n = rng.integers(-1022, 1024, size=LANES)
     out = np.empty((N_RESULTS, LANES))
-    summed, below, at_most = operations(a, b, c, n + HALF, out)
     with np.errstate(all="ignore"):
+        summed, below, at_most = operations(a, b, c, n + HALF, out)
         twins = [
             a + b, a - b, a * b, a / b, None, np.where(a < b, a, b), np.abs(a),
             np.sqrt(np.abs(a)), np.full(LANES, c[1]), [a[3], b[1], c[0], a[2]],

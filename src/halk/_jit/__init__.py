@@ -13,7 +13,7 @@ from halk._jit.compilation import (
     scaled_tuple,
     shared,
 )
-from halk._jit.exponential import decay
+from halk._jit.exponential import FARTHEST, decay
 from halk._jit.lanes import (
     LANES,
     Lanes,
@@ -42,6 +42,7 @@ from halk._jit.pointers import (
 )
 
 __all__ = [
+    "FARTHEST",
     "IS_INTERPRETED",
     "LANES",
     "Lanes",

@@ -9,12 +9,13 @@ from halk._atomic import replacing
 from halk._validation import integer, require
 from halk.checkpoint.archive import Members, RefusedError, read, refuse, write
 from halk.checkpoint.arguments import decoded, encoded, kernel_of, names_of
-from halk.checkpoint.state import check_kernel, packed, unpacked
+from halk.checkpoint.state import check_kernel, kernel_values, packed, unpacked
 from halk.errors import CheckpointError
 from halk.kernels import Kernel
 
 PathLike = str | os.PathLike[str]
 
+_VALUES = "kernel_values"
 _HEADER = {"learner", "n_steps", "n_features", "arguments"}
 _WRONG = (
     ArithmeticError,
@@ -81,6 +82,9 @@ def save(learner: Saveable, path: PathLike) -> None:
         }
         if learner.state is not None:
             members |= packed(learner.state)
+            if hasattr(learner.state, "arena"):
+                kernel = getattr(learner, "kernel")  # noqa: B009
+                members[_VALUES] = kernel_values(learner.state, kernel)
     except RefusedError as refusal:
         raise CheckpointError(f"{path} was not saved: the model {refusal}") from None
     header = {
@@ -134,10 +138,13 @@ def _loaded(file: BinaryIO, cls: type[L], kernel: Any) -> L:
         refuse(f"is not consistent: {error}")
     except MemoryError:
         refuse("needs more memory than there is", "load it on a larger machine")
+    values = members.pop(_VALUES, None)
     if members:
         refuse(f"is not consistent: unknown members {', '.join(sorted(members))}")
-    if kernel is not None and learner.state is not None:
-        check_kernel(learner.state, kernel)
+    if learner.state is not None and hasattr(learner.state, "arena"):
+        if values is None:
+            refuse(f"is not consistent: member {_VALUES} is missing")
+        check_kernel(learner.state, getattr(learner, "kernel"), values)  # noqa: B009
     return learner
 
 

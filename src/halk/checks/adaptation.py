@@ -13,7 +13,7 @@ from halk.formulas import Formulas, Rules, formulas_of
 from halk.kernels import Gaussian, Kernel, rescaled
 from halk.losses import Squared
 from halk.proximity import Squared as Distance
-from halk.step import Desk, adapted, desk
+from halk.step import Desk, adapt_arrays, desk
 
 _N_ATOMS = 12
 
@@ -53,10 +53,8 @@ def check_adaptation(
         now = float(scale[0])
         before = _Seen(rescaled(kernel, now), D, m)
         around = np.nan if t % 3 else 0.1
-        m = adapted(
-            formulas, D, m, place.block, place.workspace, state, scale,
-            float(rng.normal()), around, trust, np.inf,
-        )  # fmt: skip
+        slope = float(rng.normal())
+        m = adapt_arrays(formulas, D, m, place, state, scale, slope, around, trust)
         new = float(scale[0])
         law(0 < new < np.inf, "finite scale", rule, f"step {t}: {new}")
         _check_change(rule, before, _Seen(rescaled(kernel, new), D, m), t, new == now)

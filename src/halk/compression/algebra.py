@@ -100,3 +100,18 @@ def _four_products(
         store(out[r + 2], k + LANES, high2)
         store(out[r + 3], k, low3)
         store(out[r + 3], k + LANES, high3)
+
+
+@shared
+def sweep(S: Matrix, b: int, pivot: int) -> None:
+    """Gauss-Jordan step: after sweeping a set, its block of ``S`` is its inverse."""
+    top = S[pivot]
+    scale = 1.0 / top[pivot]
+    for c in range(0, b, LANES):
+        store(top, c, spread(scale) * load(top, c))
+    top[pivot] = scale
+    for row in range(b):
+        if row != pivot:
+            factor = S[row, pivot]
+            S[row, pivot] = 0.0
+            add_scaled(S[row], -factor, top, b)

@@ -21,13 +21,12 @@ from halk._jit import (
     load,
     magnitude,
     root,
-    shared,
     spread,
     store,
     total,
 )
 from halk._validation import Matrix, Vector
-from halk.compression.algebra import add_scaled, dot, products, size
+from halk.compression.algebra import add_scaled, dot, products, size, sweep
 from halk.compression.trust import DRIFT, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
@@ -100,8 +99,6 @@ def weights_only(
     one, ``UNVERIFIED`` where the inverse is not yet known to be good enough.
     """
     limit, weights, diagonal = budget * budget, ws.weights, D.diagonal
-    for row in range(b):
-        ws.sequence[row] = row
     products(D.inverse, m, block.cross, b, ws.solved)
     square, size, moved, drift = _all_removed(D, m, block, ws, b)
     spent = square if square > 0.0 else 0.0
@@ -273,8 +270,7 @@ def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
     """Invert ``S`` in place by pivoting; absorb the points that depend on the others.
 
     The point that adds most to the span goes first, which keeps fitting weights small.
-    Returns how many independent new atoms there are. ``ws.sequence`` lists all points,
-    those first and in the order in which they were taken; ``ws.picked`` marks them.
+    Returns how many independent new atoms there are; ``ws.picked`` marks them.
     """
     S, U, gram, picked, sizes = ws.schur, ws.solved, block.gram, ws.picked, block.values
     for row in range(b):
@@ -292,32 +288,11 @@ def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
         if pivot == b:
             break
         picked[pivot] = 1
-        ws.sequence[n_new] = pivot
         n_new += 1
         sweep(S, b, pivot)
     if n_new < b:
         _absorb(m, ws, b)
-        position = n_new
-        for row in range(b):
-            if ws.picked[row] == 0:
-                ws.sequence[position] = row
-                position += 1
     return n_new
-
-
-@shared
-def sweep(S: Matrix, b: int, pivot: int) -> None:
-    """Gauss-Jordan step: after sweeping a set, its block of ``S`` is its inverse."""
-    top = S[pivot]
-    scale = 1.0 / top[pivot]
-    for c in range(0, b, LANES):
-        store(top, c, spread(scale) * load(top, c))
-    top[pivot] = scale
-    for row in range(b):
-        if row != pivot:
-            factor = S[row, pivot]
-            S[row, pivot] = 0.0
-            add_scaled(S[row], -factor, top, b)
 
 
 @internal

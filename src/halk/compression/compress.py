@@ -138,9 +138,6 @@ def compress(
         outcome = procedures.decide(D, m, block, ws, b, budget, trust)
         if outcome == ABSENT:
             return NEEDS_DECISION
-    else:
-        for row in range(b):
-            ws.sequence[row] = row
     if outcome != DECIDED:
         rows.fill_gram(rows.theta, scale, D, m, ws.gram, ws.scratch)
     if outcome == DECIDED or (

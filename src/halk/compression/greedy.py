@@ -8,7 +8,7 @@ Where the inverse turns out to be none it gives up, and ``rescue`` takes over.
 from math import sqrt
 
 from halk._jit import compiled, internal, padded, shared
-from halk.compression.algebra import add_scaled, dot
+from halk.compression.algebra import add_scaled, dot, product, sweep
 from halk.compression.trust import TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
@@ -31,6 +31,8 @@ def project(
     """
     n, n_kept = m + b, m
     fill_union(m, block, ws, b)
+    _sort(block, ws, b)
+    _spread_out(D, m, block, ws, b)
     for k in range(m):
         ws.kept[k] = k
         ws.weights[k] = ws.start[k]
@@ -46,6 +48,54 @@ def project(
     if not is_within(ws, n, n_kept, budget) or has_drifted(ws, n_kept):
         return -1
     return n_kept
+
+
+@internal
+def _sort(block: Block, ws: Workspace, b: int) -> None:
+    """Fill ``ws.sequence`` with the new points in the order of their features.
+
+    Who they came from must not matter, not even to rounding.
+    """
+    points, sequence = block.points, ws.sequence
+    for row in range(b):
+        place = row
+        while place > 0:
+            other, f = sequence[place - 1], 0
+            while f < len(points) - 1 and points[f, row] == points[f, other]:
+                f += 1
+            if points[f, row] >= points[f, other]:
+                break
+            sequence[place] = other
+            place -= 1
+        sequence[place] = row
+
+
+@internal
+def _spread_out(D: Dictionary, m: int, block: Block, ws: Workspace, b: int) -> None:
+    """Reorder ``ws.sequence``: each time the point that adds most to the span.
+
+    Close points one after the other would make for fits with large weights, and large
+    rounding.
+    """
+    S, U, gram, sequence = ws.schur, ws.solved, block.gram, ws.sequence
+    for row in range(b):
+        product(D.inverse, m, block.cross[row], U[row])
+    for row in range(b):
+        for other in range(b):
+            S[row, other] = gram[row, other] - dot(block.cross[row], U[other], m)
+    for place in range(b):
+        best = place
+        for a in range(place + 1, b):
+            k, top = sequence[a], sequence[best]
+            if S[k, k] * gram[top, top] > S[top, top] * gram[k, k]:
+                best = a
+        pivot = sequence[best]
+        for a in range(best, place, -1):  # the others keep their order
+            sequence[a] = sequence[a - 1]
+        sequence[place] = pivot
+        if not S[pivot, pivot] > 0.0:
+            break
+        sweep(S, b, pivot)
 
 
 @shared

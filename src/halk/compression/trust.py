@@ -52,5 +52,6 @@ def measured_drift(Q: Matrix, m: int, gram: Matrix, scratch: Matrix) -> float:
     for k in range(m):
         scratch[k, k] -= 1.0
         for c in range(m):
-            worst = max(worst, abs(scratch[k, c]))
+            if not abs(scratch[k, c]) <= worst:  # nor is what is no number small
+                worst = abs(scratch[k, c])
     return worst

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from halk._jit import (
+    FARTHEST,
     Lanes,
     decay,
     fma,
     generic,
     generic_in_lanes,
     generic_procedure,
+    least,
     load,
     root,
     scaled_tuple,
@@ -68,11 +70,12 @@ def squared_ratios(
 
 @squared_ratios.register(float)
 def _(bandwidth: float, atoms: Matrix, k: int, points: Matrix, r: int) -> Lanes:
-    total = spread(0.0)
+    total, inverse = spread(0.0), spread(1.0 / bandwidth)
     for f in range(len(atoms)):
-        difference = load(atoms[f], k) - spread(points[f, r])
-        total = fma(difference, difference, total)
-    return total * spread(1.0 / (bandwidth * bandwidth))
+        # divided before it is squared: squares of bandwidths leave the finite numbers
+        ratio = (load(atoms[f], k) - spread(points[f, r])) * inverse
+        total = fma(ratio, ratio, total)
+    return total
 
 
 @squared_ratios.register(tuple)
@@ -241,7 +244,7 @@ def _(
     scratch: Matrix,
 ) -> Lanes:  # fmt: skip
     squares = squared_ratios(kernel.bandwidth, atoms, k, points, r)
-    a = root(spread(3.0) * squares)
+    a = least(root(spread(3.0) * squares), spread(FARTHEST))
     return (spread(1.0) + a) * decay(a)
 
 
@@ -251,7 +254,7 @@ def _(
     scratch: Matrix,
 ) -> Lanes:  # fmt: skip
     squares = squared_ratios(kernel.bandwidth, atoms, k, points, r)
-    a = root(spread(5.0) * squares)
+    a = least(root(spread(5.0) * squares), spread(FARTHEST))
     return fma(a, fma(a, spread(1.0 / 3.0), spread(1.0)), spread(1.0)) * decay(a)
 
 
