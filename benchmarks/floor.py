@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.timing import Job, Times, in_turn
 from halk import Network
-from halk._jit import borrowed, compiled
+from halk._jit import borrowed, compiled, lined_up
 from halk._validation import Matrix, Vector
-from halk.compression import Block, Dictionary, block, dictionary
-from halk.compression.algebra import product
+from halk.compression import PANEL, Block, Dictionary, block, dictionary, write_square
+from halk.compression.panels import product
 from halk.compression.rows import Rows, rows_of
 from halk.expansion import Expansion
 
@@ -104,7 +104,7 @@ def _products(A: NDArray[np.float64], x: Matrix, out: Matrix) -> None:
 
 @compiled
 def _lane_products(matrices: Any, m: int, vectors: Matrix, results: Matrix) -> None:
-    """Make the products as the engine does, on padded arrays."""
+    """Make the products as the engine does, on matrices in panels."""
     Q, x, out = borrowed(matrices), borrowed(vectors), borrowed(results)
     for v in range(len(Q)):
         product(Q[v], m, x[v], out[v])
@@ -184,10 +184,12 @@ def _product_job(n_agents: int, order: int) -> tuple[Job, int]:
     def looped() -> None:
         _products(A, x, out)
 
-    N = -(-order // 8) * 8
-    Q, v = np.zeros((n_matrices, N, N)), np.zeros((n_matrices, N))
-    Q[:, :order, :order], v[:, :order] = A, x
-    w = np.empty((n_matrices, N))
+    N = -(-order // PANEL) * PANEL
+    Q, v = lined_up((n_matrices, N * N)), lined_up((n_matrices, N))
+    v[:, :order] = x
+    for panels, matrix in zip(Q, A, strict=True):
+        write_square(panels, matrix)
+    w = lined_up((n_matrices, N))
 
     def in_lanes() -> None:
         _lane_products(Q, order, v, w)

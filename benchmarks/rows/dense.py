@@ -16,9 +16,7 @@ def dense(plan: Plan) -> list[Row]:
         for p in (1, 3):
             what = f"V = 1,000, degree 8, p = {p}, {coupling} coupling"
             plan.tell(what)
-            running = Workload(1000, 8, p, 30, coupling).started(
-                n_drawn=plan.pick(150, 300)
-            )
+            running = Workload(1000, 8, p, 30, coupling).started(n_drawn=1000)
             found = against_floor(running, 20, plan.pick(7, 21))
             rows.append(floor_row(f"dense-{coupling}-p{p}", what, found))
     return rows

@@ -37,7 +37,7 @@ from halk.compression import (
     workspace,
 )
 from halk.compression.algebra import dot, sweep
-from halk.compression.rows import kernel_row, kernel_rows
+from halk.compression.rows import kernel_row, kernel_square
 from halk.kernels import Kernel, rescaled
 from halk.kernels.stationary import squared_ratios
 
@@ -228,7 +228,7 @@ def refitted_slope(
     slope = dot(other, w, m)
     kernel_row(narrower, D.atoms, m, points, 0, other, ws.scratch)
     slope -= dot(other, w, m)
-    kernel_rows(kernel, D.atoms, m, D.atoms, m, ws.gram, ws.scratch)
+    kernel_square(kernel, D.atoms, m, ws.gram, ws.scratch)
     _ridge_inverse(m, ws, smoothing)
     kernel_row(kernel, D.atoms, m, points, 0, other, ws.scratch)
     for k in range(m):
@@ -252,7 +252,7 @@ def refit_to_scale(
     for k in range(m):
         kernel_row(old, D.atoms, m, D.atoms, k, ws.solution, ws.scratch)
         values[k] = dot(ws.solution, D.weights, m)
-    kernel_rows(new, D.atoms, m, D.atoms, m, ws.gram, ws.scratch)
+    kernel_square(new, D.atoms, m, ws.gram, ws.scratch)
     _ridge_inverse(m, ws, smoothing)
     for k in range(m):
         ws.start[k] = dot(ws.inverse[k], values, m)

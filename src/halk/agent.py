@@ -222,7 +222,7 @@ class Agent:
         require(abs(value) < LARGEST, "value", f"be below {LARGEST:g} in size", value)
         nonnegative("multiplier", query.multiplier)
         self._finite(x)
-        if self.settings.is_exact:
+        if self.settings.is_exact and query.multiplier > 0:
             self._queries[neighbour] = query._replace(x=x.copy())
         adopt(self.target, value, spread, self.settings)
         return Answer(self._value(x), float(self.adaptation[0]))

@@ -10,11 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halk._jit import LANES, borrowed, compiled, matrix_at, padded
+from halk._jit import (
+    borrowed,
+    compiled,
+    lined_up,
+    matrix_at,
+    padded,
+)
 from halk._validation import Indices, Vector
-from halk.compression import Dictionary, pad
-
-_STRIDE = 2 * LANES
+from halk.compression import PANEL, Dictionary, copy_panels, pad
 
 
 class Arena(NamedTuple):
@@ -40,7 +44,7 @@ def dictionary_of(arena: Arena, i: int) -> Dictionary:
     return Dictionary(
         matrix_at(arena.atoms, p * r, p, c),
         arena.weights[r : r + c],
-        matrix_at(arena.inverse, s, c, c),
+        arena.inverse[s : s + c * c],
         arena.diagonal[r : r + c],
         arena.norms[r : r + c],
     )
@@ -80,8 +84,7 @@ def copy_dictionary(source: Dictionary, target: Dictionary, m: int) -> None:
         target.weights[k] = source.weights[k]
         target.diagonal[k] = source.diagonal[k]
         target.norms[k] = source.norms[k]
-        for c in range(m):
-            target.inverse[k, c] = source.inverse[k, c]
+    copy_panels(source.inverse, m, target.inverse)
     pad(target, m)
 
 
@@ -95,17 +98,19 @@ def _copy_all(source: Arena, target: Arena) -> None:
 
 def arena(capacity: Indices, n_features: int, spare: float = 0.0) -> Arena:
     """Return an empty arena with these capacities, and a share of free tail."""
-    capacity = -(-capacity // _STRIDE) * _STRIDE
+    capacity = -(-capacity // PANEL) * PANEL
     row = np.concatenate([[0], np.cumsum(capacity)]).astype(np.int64)
     cell = np.concatenate([[0], np.cumsum(capacity**2)]).astype(np.int64)
     n_rows = int(row[-1] * (1 + spare)) + 64
     n_cells = int(cell[-1] * (1 + spare)) + 64 * 64
+    diagonal = lined_up(n_rows)
+    diagonal[:] = -1.0
     return Arena(
-        atoms=np.zeros(n_rows * n_features),
-        weights=np.zeros(n_rows),
-        inverse=np.zeros(n_cells),
-        diagonal=np.full(n_rows, -1.0),
-        norms=np.zeros(n_rows),
+        atoms=lined_up(n_rows * n_features),
+        weights=lined_up(n_rows),
+        inverse=lined_up(n_cells),
+        diagonal=diagonal,
+        norms=lined_up(n_rows),
         row=row[:-1].copy(),
         cell=cell[:-1].copy(),
         capacity=capacity.astype(np.int64),

@@ -68,6 +68,7 @@ class Inbox(NamedTuple):
     value: Vector  # (B,)       F_j(x_j)
     multiplier: Vector  # (B,)  mu_ji
     spread: Vector  # (B,)      spread of j
+    edge: Indices  # (B,)       which of the simulator's edges it came over
     answer: Vector  # (degree,) F_j(x_i)
     first: Vector  # what is compared,
     second: Vector  # with what,
@@ -87,8 +88,8 @@ def desk(n_union: int, n_block: int, degree: int, n_features: int) -> Desk:
     """Return room for a union of atoms, a block of new points and some neighbours."""
     B, n = n_block, max(n_block, degree)
     inbox = Inbox(
-        np.zeros(B), np.zeros(B), np.zeros(B), np.ones(B), np.zeros(degree),
-        np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n),
+        np.zeros(B), np.zeros(B), np.zeros(B), np.ones(B), np.zeros(B, np.int64),
+        np.zeros(degree), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n),
     )  # fmt: skip
     n_union = max(n_union, n_block)
     return Desk(

@@ -56,6 +56,21 @@ def test_laws(learner: str, name: str) -> None:
     check_one(FACTORIES[learner], name)
 
 
+LABELLED: dict[str, Any] = {
+    # few atoms, far apart: rounding is not magnified by what they have in common
+    "parsimony": FACTORIES["parsimony"],
+    "rough": partial(ROUGH, epsilon=0.05),
+    "paper": partial(NARROW, coupling="paper", epsilon=0.05),
+}
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("learner", LABELLED)
+def test_labels_do_not_matter_whatever_the_stream(learner: str, seed: int) -> None:
+    check_one(LABELLED[learner], "ignores labels", seed=seed)
+
+
 # Every learner ------------------------------------------------------------------------
 
 BASES = {"Learner", "DictionaryLearner", "FeatureLearner"}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from halk._jit import compiled, in_lanes, padded
-from halk.compression.algebra import add_scaled, dot, product, products, size
-from halk.compression.block import sweep
+from halk.compression import PANEL, copy_panels, square, write_square
+from halk.compression.algebra import add_scaled, combine, dot, size, sweep
+from halk.compression.panels import pack, product, products, unpack
 from halk.compression.trust import measured_drift
 
 ROUNDING = 1e-13
@@ -41,6 +42,11 @@ def products_of(Q: Any, m: int, V: Any, b: int, out: Any) -> None:
 
 
 @compiled
+def combined(A: Any, shares: Any, n: int, out: Any) -> None:
+    combine(A, shares, n, out)
+
+
+@compiled
 def drift_of(Q: Any, m: int, gram: Any, scratch: Any) -> float:
     return measured_drift(Q, m, gram, scratch)
 
@@ -55,10 +61,18 @@ def symmetric(rng: np.random.Generator, m: int) -> tuple[Any, Any]:
     """Return a symmetric matrix, and the same in a larger one, zeros to its right."""
     Q = rng.normal(size=(m, m))
     Q += Q.T
-    room = np.zeros((padded(m), padded(m)))
-    room[:m, :m] = Q
-    room[m:, :m] = np.nan  # rows behind are never read
-    return Q, room
+    return Q, in_panels(Q)
+
+
+def in_panels(Q: Any) -> Any:
+    """Return a matrix in panels; what stands in rows behind is never read."""
+    m, n = len(Q), padded(len(Q))
+    room = np.full(n * n, np.nan)
+    for k in range(n):
+        for row in range(m):
+            place = k // PANEL * PANEL * n + PANEL * row + k % PANEL
+            room[place] = Q[k, row] if k < m else 0.0
+    return room
 
 
 @pytest.mark.parametrize("n", range(41))
@@ -94,6 +108,18 @@ def test_matrices(m: int, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(one, out[b - 1])  # alone or in four, same bits
 
 
+@pytest.mark.parametrize("n", [0, *range(1, 18), 33])
+def test_combination_of_rows(n: int, rng: np.random.Generator) -> None:
+    A, shares = rng.normal(size=(n, n)), rng.normal(size=n)
+    room = np.full((padded(n) + 1, padded(n)), np.nan)
+    room[:n, :n] = A
+    out = np.full(padded(n) + 4, GUARD)
+    combined(room, shares, n, out)
+    error = np.abs(out[:n] - shares @ A)
+    assert (error <= ROUNDING * np.abs(shares) @ np.abs(A)).all()
+    assert (out[padded(n) :] == GUARD).all()
+
+
 @pytest.mark.parametrize("m", [1, 2, 7, 8, 9, 30])
 @pytest.mark.parametrize("damage", [0.0, 1e-9, 1e-3, 10.0])
 def test_drift(m: int, damage: float, rng: np.random.Generator) -> None:
@@ -101,8 +127,8 @@ def test_drift(m: int, damage: float, rng: np.random.Generator) -> None:
     K = np.exp(-((x[:, None] - x) ** 2))
     Q = np.linalg.inv(K)
     Q = (Q + Q.T) / 2 + damage * np.eye(m)[::-1]
-    room, gram, scratch = np.zeros((3, padded(m), padded(m)))
-    room[:m, :m], gram[:m, :m] = Q, K
+    room, (gram, scratch) = in_panels(Q), np.zeros((2, padded(m), padded(m)))
+    gram[:m, :m] = K
     expected = np.abs(K @ Q - np.eye(m)).max()
     got = drift_of(room, m, gram, scratch)
     assert got == pytest.approx(expected, rel=1e-9, abs=1e-14)
@@ -111,8 +137,8 @@ def test_drift(m: int, damage: float, rng: np.random.Generator) -> None:
 
 def test_drift_of_no_numbers_is_not_small() -> None:
     """An inverse that has become NaN must not pass for a good one."""
-    room, gram, scratch = np.zeros((3, 8, 8))
-    gram[:2, :2], room[:2, :2] = np.eye(2), np.nan
+    room, (gram, scratch) = in_panels(np.full((2, 2), np.nan)), np.zeros((2, 8, 8))
+    gram[:2, :2] = np.eye(2)
     assert not drift_of(room, 2, gram, scratch) < 1.0
 
 
@@ -124,3 +150,37 @@ def test_sweeping_all_inverts(b: int, rng: np.random.Generator) -> None:
     expected = np.linalg.inv(S[:b, :b])
     swept(S, b)
     np.testing.assert_allclose(S[:b, :b], expected, rtol=1e-9, atol=1e-12)
+
+
+@compiled
+def unpacked(Q: Any, m: int, out: Any) -> None:
+    unpack(Q, m, out)
+
+
+@compiled
+def packed_into(A: Any, members: Any, m: int, Q: Any) -> None:
+    pack(A, members, m, Q)
+
+
+@pytest.mark.parametrize("m", [*range(1, 10), 15, 16, 17, 33])
+def test_panels_there_and_back(m: int, rng: np.random.Generator) -> None:
+    """Matrices come out of panels as they went in, however they went."""
+    Q, room = symmetric(rng, m)
+    np.testing.assert_array_equal(square(room, m), Q)
+    out = np.full((padded(m), padded(m)), GUARD)
+    unpacked(room, m, out)
+    np.testing.assert_array_equal(out[:m, :m], Q)
+    assert (out[m:] == GUARD).all()
+    larger = np.full(len(room) + 100, np.nan)
+    copy_panels(room, m, larger)
+    assert np.isnan(larger[len(room) :]).all()
+    written = np.full(len(room), np.nan)
+    write_square(written, Q)
+    members, chosen = rng.permutation(m), np.full(room.shape, np.nan)
+    packed_into(out, members, m, chosen)
+    np.testing.assert_array_equal(square(chosen, m), Q[np.ix_(members, members)])
+    for panels in (larger, written):
+        np.testing.assert_array_equal(square(panels, m), Q)
+    for panels in (room, larger, written, chosen):  # columns behind the last are zero
+        whole = square(panels, padded(m))
+        assert (whole[:m, m:] == 0.0).all()

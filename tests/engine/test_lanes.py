@@ -14,10 +14,12 @@ from halk._jit import (
     fma,
     in_lanes,
     least,
+    lined_up,
     load,
     magnitude,
     packed,
     padded,
+    prefetch,
     root,
     spread,
     store,
@@ -89,3 +91,27 @@ def test_fma_rounds_once(rng: np.random.Generator) -> None:
 def test_rooms_are_full_lanes(n: int) -> None:
     assert in_lanes(n) == -(-n // LANES) * LANES
     assert padded(n) == -(-n // (2 * LANES)) * 2 * LANES
+
+
+@pytest.mark.parametrize("shape", [0, 1, 7, 8, 1000, (3, 5), (2, 8, 8), (0, 4)])
+def test_arrays_begin_at_a_line_of_memory(shape: Any) -> None:
+    for _ in range(5):
+        made = lined_up(shape)
+        assert made.size == 0 or made.ctypes.data % 64 == 0
+        assert made.shape == np.zeros(shape).shape
+        assert made.flags.c_contiguous
+        assert made.flags.writeable
+        assert not made.any()
+
+
+@compiled
+def asked_for(a: Any, k: int) -> float:
+    prefetch(a, k)
+    return float(a[0])
+
+
+@pytest.mark.parametrize("k", [0, 3, 10**9, -(10**9)])
+def test_asking_ahead_changes_nothing_wherever_it_points(k: int) -> None:
+    a = np.arange(4.0) + 1.0
+    assert asked_for(a, k) == 1.0
+    np.testing.assert_array_equal(a, np.arange(4.0) + 1.0)

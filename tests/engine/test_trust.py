@@ -7,7 +7,7 @@ import pytest
 
 from halk import HALK, Network, kernels
 from halk.arena import dictionary_of
-from halk.compression import AGE, DRIFT
+from halk.compression import AGE, DRIFT, square, write_square
 from tests.oracle.test_long_run import (
     ETA,
     LAMBDA,
@@ -43,12 +43,14 @@ def readings(rng: np.random.Generator, n_steps: int, V: int) -> tuple[Any, Any]:
 def damage(model: HALK, agent: int, kind: str) -> None:
     """Make an agent's inverse wrong by a thousandth, the largest part of it."""
     m, D = int(model.model_order[agent]), dictionary_of(model.state.arena, agent)
+    Q = square(D.inverse, m)
     if kind == "scaled":
-        D.inverse[:m, :m] *= 1.0 + 1e-3
+        Q *= 1.0 + 1e-3
     elif kind == "bent":
         noise = np.random.default_rng(m).normal(size=(m, m))
-        D.inverse[:m, :m] *= 1.0 + 1e-3 * (noise + noise.T)
-    D.diagonal[:m] = D.inverse[:m, :m].diagonal()
+        Q *= 1.0 + 1e-3 * (noise + noise.T)
+    write_square(D.inverse, Q)
+    D.diagonal[:m] = Q.diagonal()
     if kind == "diagonal":
         D.diagonal[:m] *= 1.3
 
@@ -98,7 +100,7 @@ def test_damaged_models_heal(rng: np.random.Generator) -> None:
     model.learn_many(*readings(rng, 300, 1))
     m, D = int(model.model_order[0]), dictionary_of(model.state.arena, 0)
     K = model.kernel(D.atoms[:, :m].T)
-    assert np.abs(K @ D.inverse[:m, :m] - np.eye(m)).max() < 1e-3
+    assert np.abs(K @ square(D.inverse, m) - np.eye(m)).max() < 1e-3
 
 
 @pytest.mark.parametrize("budget", [1e-3, 1e-1])
@@ -114,8 +116,8 @@ def test_a_drift_that_is_known_is_allowed_for(
         points = near if t % 2 else rng.uniform(size=(b, 1))
         size = 1.0 if t < 6 else budget * 10.0 ** rng.uniform(-1, 2)
         m = holder.m
-        Q = holder.D.inverse[:m, :m]
-        Q *= 1.0 + damage_by
+        Q = square(holder.D.inverse, m) * (1.0 + damage_by)
+        write_square(holder.D.inverse, Q)
         holder.D.diagonal[:m] = Q.diagonal()
         if m:
             drift = np.abs(holder.kernel(holder.function()[0]) @ Q - np.eye(m)).max()

@@ -27,6 +27,9 @@ from halk._validation import Vector
 LANES = 4
 """Numbers side by side; a register of AVX2 holds four doubles."""
 
+_LINE = 8
+"""Numbers in a line of memory."""
+
 Lanes = Any
 """``LANES`` numbers; a NumPy array when interpreted."""
 
@@ -60,6 +63,17 @@ def padded(n: int) -> int:
     return (n + 2 * LANES - 1) // (2 * LANES) * (2 * LANES)
 
 
+def lined_up(shape: int | tuple[int, ...]) -> Any:
+    """Return zeros that begin where a line of memory does.
+
+    Lanes that lie across two lines take twice as long to load.
+    """
+    size = int(np.prod(shape))
+    room = np.zeros(size + _LINE)
+    first = -room.ctypes.data // room.itemsize % _LINE
+    return room[first : first + size].reshape(shape)
+
+
 def load(a: Vector, k: int) -> Lanes:
     """Return ``a[k]`` and the entries after it."""
     return a[k : k + LANES].copy()
@@ -68,6 +82,10 @@ def load(a: Vector, k: int) -> Lanes:
 def store(a: Vector, k: int, v: Lanes) -> None:
     """Write lanes to ``a[k]`` and the entries after it."""
     a[k : k + LANES] = v
+
+
+def prefetch(a: Vector, k: int) -> None:
+    """Ask for ``a[k]`` and what stands in the same line of memory; changes nothing."""
 
 
 def spread(x: float) -> Lanes:
@@ -172,6 +190,16 @@ def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
 def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
     place = _address(context, builder, call, values)
     builder.store(values[2], place, align=8)
+    return context.get_dummy_value()
+
+
+@_typed(prefetch, types.none, types.Array, types.Integer)
+def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
+    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch")
+    place = builder.bitcast(_address(context, builder, call, values), byte)
+    builder.call(function, [place, flag(0), flag(3), flag(1)])  # to read, soon, data
     return context.get_dummy_value()
 
 

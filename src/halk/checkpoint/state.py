@@ -11,6 +11,7 @@ import numpy as np
 from halk._validation import Indices, Vector
 from halk.arena import Arena, arena, dictionary_of
 from halk.checkpoint.archive import Members, refuse
+from halk.compression import square, write_square
 from halk.kernels import Kernel, rescaled
 from halk.step import SPREAD
 
@@ -44,7 +45,7 @@ def _packed_arena(source: Arena) -> Members:
         parts["atoms"].append(D.atoms[:, :m].T)
         parts["weights"].append(D.weights[:m])
         parts["norms"].append(D.norms[:m])
-        parts["inverse"].append(D.inverse[:m, :m].ravel())
+        parts["inverse"].append(square(D.inverse, m).ravel())
     members = {name: np.concatenate(part) for name, part in parts.items()}
     return {"order": source.order} | members
 
@@ -88,8 +89,9 @@ def _unpacked_arena(found: Members) -> Arena:
         D.atoms[:, :m] = found["atoms"][rows].T
         D.weights[:m] = found["weights"][rows]
         D.norms[:m] = found["norms"][rows]
-        D.inverse[:m, :m] = found["inverse"][cells].reshape(m, m)
-        D.diagonal[:m] = D.inverse.diagonal()[:m]
+        Q = found["inverse"][cells].reshape(m, m)
+        write_square(D.inverse, Q)
+        D.diagonal[:m] = Q.diagonal()
         row, cell = rows.stop, cells.stop
     return target
 

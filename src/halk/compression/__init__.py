@@ -2,7 +2,7 @@
 
 ``block`` decides in O(m) whether a step needs to touch a matrix at all, ``greedy`` does
 the removal when it must, ``trust`` says when a decision needs to be verified,
-``algebra`` has the products in lanes, ``workspace`` the arrays of all.
+``algebra`` and ``panels`` have the loops in lanes, ``workspace`` the arrays of all.
 """
 
 from halk.compression.block import merge_duplicates, weights_only
@@ -16,6 +16,7 @@ from halk.compression.compress import (
     procedures,
 )
 from halk.compression.greedy import commit, pad
+from halk.compression.panels import PANEL, copy_panels, square, write_square
 from halk.compression.rescue import rebuild
 from halk.compression.trust import AGE, DRIFT, ROUNDING
 from halk.compression.workspace import (
@@ -35,6 +36,7 @@ __all__ = [
     "DRIFT",
     "NEEDS_DECISION",
     "NEEDS_RESCUE",
+    "PANEL",
     "ROUNDING",
     "TERMS",
     "Block",
@@ -46,11 +48,14 @@ __all__ = [
     "compress",
     "compress_arrays",
     "compressed",
+    "copy_panels",
     "dictionary",
     "merge_duplicates",
     "pad",
     "procedures",
     "rebuild",
+    "square",
     "weights_only",
     "workspace",
+    "write_square",
 ]

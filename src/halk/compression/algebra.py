@@ -1,6 +1,6 @@
-"""Products of vectors and matrices in lanes: the blocked loops of the fast path.
+"""Sums and products of vectors in lanes: the small loops of the fast path.
 
-Their plain twins are NumPy's ``@``; tests compare them. Rows have room for full lanes.
+Their plain twins are NumPy's; tests compare them. Rows have room for full lanes.
 """
 
 from halk._jit import (
@@ -48,58 +48,19 @@ def add_scaled(a: Vector, factor: float, b: Vector, n: int) -> None:
 
 
 @shared
-def product(Q: Matrix, m: int, v: Vector, out: Vector) -> None:
-    """Fill ``out`` with ``Q v`` for the first ``m`` of a symmetric ``Q``.
+def combine(A: Matrix, shares: Vector, n: int, out: Vector) -> None:
+    """Fill ``out`` with ``sum_a shares[a] A[a]`` for the first ``n`` rows and columns.
 
-    Columns of ``Q`` behind ``m`` are zero, and so are then those entries of ``out``.
+    For a symmetric matrix it is the product; what stands behind in ``out`` is nothing.
     """
-    for k in range(0, m, 2 * LANES):
+    for k in range(0, n, 2 * LANES):
         low, high = spread(0.0), spread(0.0)
-        for c in range(m):
-            row, share = Q[c], spread(v[c])
+        for a in range(n):
+            row, share = A[a], spread(shares[a])
             low = fma(load(row, k), share, low)
             high = fma(load(row, k + LANES), share, high)
         store(out, k, low)
         store(out, k + LANES, high)
-
-
-@shared
-def products(Q: Matrix, m: int, V: Matrix, b: int, out: Matrix) -> None:
-    """Fill the first ``b`` rows of ``out`` with ``Q v`` for the rows of ``V``.
-
-    Four rows at a time: what is loaded of ``Q`` serves all of them. For three, or two,
-    a row or two behind them, which there is room for, go with them.
-    """
-    grouped = (b + 2) // 4 * 4
-    for r in range(0, grouped, 4):
-        _four_products(Q, m, V[r], V[r + 1], V[r + 2], V[r + 3], r, out)
-    for r in range(grouped, b):
-        product(Q, m, V[r], out[r])
-
-
-@shared
-def _four_products(
-    Q: Matrix, m: int, v0: Vector, v1: Vector, v2: Vector, v3: Vector, r: int,
-    out: Matrix,
-) -> None:  # fmt: skip
-    for k in range(0, m, 2 * LANES):
-        low0, high0, low1, high1 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
-        low2, high2, low3, high3 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
-        for c in range(m):
-            low, high = load(Q[c], k), load(Q[c], k + LANES)
-            s0, s1, s2, s3 = spread(v0[c]), spread(v1[c]), spread(v2[c]), spread(v3[c])
-            low0, high0 = fma(low, s0, low0), fma(high, s0, high0)
-            low1, high1 = fma(low, s1, low1), fma(high, s1, high1)
-            low2, high2 = fma(low, s2, low2), fma(high, s2, high2)
-            low3, high3 = fma(low, s3, low3), fma(high, s3, high3)
-        store(out[r], k, low0)
-        store(out[r], k + LANES, high0)
-        store(out[r + 1], k, low1)
-        store(out[r + 1], k + LANES, high1)
-        store(out[r + 2], k, low2)
-        store(out[r + 2], k + LANES, high2)
-        store(out[r + 3], k, low3)
-        store(out[r + 3], k + LANES, high3)
 
 
 @shared

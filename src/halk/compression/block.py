@@ -26,7 +26,8 @@ from halk._jit import (
     total,
 )
 from halk._validation import Matrix, Vector
-from halk.compression.algebra import add_scaled, dot, products, size, sweep
+from halk.compression.algebra import add_scaled, dot, size, sweep
+from halk.compression.panels import products
 from halk.compression.trust import DRIFT, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
@@ -65,16 +66,23 @@ def merge_duplicates(D: Dictionary, m: int, block: Block, ws: Workspace, b: int)
 @inlined
 def _twin(atoms: Matrix, m: int, points: Matrix, row: int) -> int:
     """Return the first of ``m`` atoms that equals a point, or -1."""
-    first, x = atoms[0], spread(points[0, row])
+    first, x, nearest = atoms[0], spread(points[0, row]), spread(1.0)
     for k in range(0, m, LANES):
         close = load(first, k) - x
-        if any_at_most(close * close, spread(0.0)):
-            for a in range(k, k + LANES):
-                same = a < m
-                for f in range(len(atoms)):
-                    same = same and atoms[f, a] == points[f, row]
-                if same:
-                    return a
+        nearest = least(close * close, nearest)
+    if any_at_most(nearest, spread(0.0)):
+        return _same_point(atoms, m, points, row)
+    return -1
+
+
+@internal
+def _same_point(atoms: Matrix, m: int, points: Matrix, row: int) -> int:
+    for a in range(m):
+        same = True
+        for f in range(len(atoms)):
+            same = same and atoms[f, a] == points[f, row]
+        if same:
+            return a
     return -1
 
 
@@ -115,6 +123,8 @@ def weights_only(
         is_path = b == 0 or _are_all_cheaper(D, m, block, ws, b, spent)
     if not is_path:
         return UNDECIDED
+    if b == 0:  # nothing was removed: there is no distance
+        return DECIDED
     is_sure = is_trusted(square + trust[DRIFT] * drift, budget, size, moved)
     return DECIDED if is_sure else UNVERIFIED
 
@@ -177,24 +187,29 @@ def _are_all_cheaper(
     ``spent`` is the squared distance once all are gone.
     """
     _schur_complement(m, block, ws, b)
-    if _factor(m, block, ws, b) and _is_far_cheaper(D, m, ws, b, spent):
-        return True
     weights, start = ws.solution, ws.start
-    precision, diagonal = ws.precision, D.diagonal
-    for k in range(0, m, LANES):
-        store(weights, k, load(start, k))
-    n_new = _drop_dependent(m, block, ws, b)
-    _invert_onto_old(m, ws, b, n_new)
-    for k in range(0, m, LANES):
-        store(precision, k, load(precision, k) + load(diagonal, k))
+    # not a literal, which would be compiled for by itself
+    first, last, n_new = 0 * m, m, b
+    if _factor(m, block, ws, b):
+        first, last = _doubtful(D, m, ws, b, spent)
+        if first >= last:
+            return True
+        for k in range(first, last, LANES):
+            store(weights, k, load(start, k))
+        _invert_factor(ws, b)
+    else:
+        for k in range(0, m, LANES):
+            store(weights, k, load(start, k))
+        n_new = _drop_dependent(m, block, ws, b)
+    _invert_onto_old(D, m, ws, b, n_new, first, last)
     so_far = 0.0
     for _ in range(n_new):
         new = _cheapest_new(ws, n_new)
         cost = ws.rest[new] ** 2 / ws.schur[new, new]
         so_far += cost
-        if _is_old_cheaper(m, ws, cost - TIE * so_far):
+        if _is_old_cheaper(ws, cost - TIE * so_far, first, last):
             return False
-        _remove_new(m, ws, n_new, new)
+        _remove_new(ws, n_new, new, first, last)
     return True
 
 
@@ -220,14 +235,17 @@ def _factor(m: int, block: Block, ws: Workspace, b: int) -> bool:
 
 
 @internal
-def _is_far_cheaper(D: Dictionary, m: int, ws: Workspace, b: int, spent: float) -> bool:
-    """Return whether old atoms cost so much that the order of removal cannot matter.
+def _doubtful(
+    D: Dictionary, m: int, ws: Workspace, b: int, spent: float
+) -> tuple[int, int]:
+    """Return where the old atoms are for which the order of removal may matter.
 
     At no stage does the cheapest new atom cost more than all of them, ``spent``; old
     atom ``k`` has a precision of at most ``p = Q_kk + P_k``, and its weight is at most
     ``(spent P_k)^(1/2)`` away from the last one, ``w``. So it never costs less than
-    ``(|w| - (spent P_k)^(1/2))^2 / p``. ``P_k`` is the squared length of column ``k``
-    of ``Z = L^-1 U``.
+    ``(|w| - (spent P_k)^(1/2))^2 / p``, and if that is more, it is beyond doubt.
+    ``P_k`` is the squared length of column ``k`` of ``Z = L^-1 U``. Returns the first
+    of those left, in lanes, and what is behind the last.
     """
     weights, diagonal, U, L, Z = (
         ws.weights,
@@ -236,6 +254,7 @@ def _is_far_cheaper(D: Dictionary, m: int, ws: Workspace, b: int, spent: float) 
         ws.pulled,
         ws.inverse,
     )
+    first, last = m, 0 * m
     distance, none = spread(spent**0.5), spread(0.0)
     for k in range(0, m, LANES):
         P = spread(0.0)
@@ -248,8 +267,29 @@ def _is_far_cheaper(D: Dictionary, m: int, ws: Workspace, b: int, spent: float) 
             P = fma(z, z, P)
         Q = none - least(none - load(diagonal, k), none)  # -1 behind the last atom
         if any_below(magnitude(load(weights, k)), distance * (root(P) + root(Q + P))):
-            return False
-    return True
+            first, last = k if k < first else first, k + LANES
+    return first, last
+
+
+@internal
+def _invert_factor(ws: Workspace, b: int) -> None:
+    """Replace ``S`` by its inverse ``T = L'^-1 L^-1``; writes over ``L``."""
+    T, L = ws.schur, ws.pulled
+    for c in range(
+        b
+    ):  # column c of L^-1, in place: what is behind it is not read again
+        for a in range(c + 1, b):
+            left = 0.0
+            for i in range(c, a):
+                left -= L[a, i] * L[i, c]
+            L[a, c] = left * L[a, a]
+    for a in range(b):
+        for c in range(a + 1):
+            inner = 0.0
+            for i in range(a, b):
+                inner += L[i, a] * L[i, c]
+            T[a, c] = inner
+            T[c, a] = inner
 
 
 @internal
@@ -310,22 +350,27 @@ def _absorb(m: int, ws: Workspace, b: int) -> None:
 
 
 @internal
-def _invert_onto_old(m: int, ws: Workspace, b: int, n_new: int) -> None:
-    """Fill ``R = T U``, and ``ws.precision`` with what it adds, ``diag(U' R)``."""
+def _invert_onto_old(
+    D: Dictionary, m: int, ws: Workspace, b: int, n_new: int, first: int, last: int
+) -> None:
+    """Fill ``R = T U`` and ``ws.precision``, for the old atoms in doubt.
+
+    It is the diagonal of the inverse of the union's Gram matrix: ``Q + U' R``.
+    """
     T, U, R, precision = ws.schur, ws.solved, ws.pulled, ws.precision
     if n_new < b:
         _close_gaps(m, ws, b, n_new)
     for a in range(n_new):
         ws.picked[a] = 1
-    for k in range(0, m, LANES):
-        added = spread(0.0)
+    for k in range(first, last, LANES):
+        diagonal = load(D.diagonal, k)
         for a in range(n_new):
             lanes = spread(0.0)
             for c in range(n_new):
                 lanes = fma(spread(T[a, c]), load(U[c], k), lanes)
             store(R[a], k, lanes)
-            added = fma(lanes, load(U[a], k), added)
-        store(precision, k, added)
+            diagonal = fma(lanes, load(U[a], k), diagonal)
+        store(precision, k, diagonal)
 
 
 @internal
@@ -346,10 +391,10 @@ def _close_gaps(m: int, ws: Workspace, b: int, n_new: int) -> None:
 
 
 @internal
-def _is_old_cheaper(m: int, ws: Workspace, cost: float) -> bool:
+def _is_old_cheaper(ws: Workspace, cost: float, first: int, last: int) -> bool:
     """Return whether an old atom is removed for less: ``w_k^2 / Q_kk < cost``."""
     price, weights, precision = spread(cost), ws.solution, ws.precision
-    for k in range(0, m, LANES):
+    for k in range(first, last, LANES):
         w = load(weights, k)
         if any_below(w * w, price * load(precision, k)):
             return True
@@ -369,21 +414,27 @@ def _cheapest_new(ws: Workspace, n_new: int) -> int:
 
 
 @internal
-def _remove_new(m: int, ws: Workspace, n_new: int, gone: int) -> None:
-    """Remove new atom ``gone`` and refit everything else."""
+def _remove_new(ws: Workspace, n_new: int, gone: int, first: int, last: int) -> None:
+    """Remove new atom ``gone`` and refit everything else that is in doubt."""
     T, R, picked, rest = ws.schur, ws.pulled, ws.picked, ws.rest
     removed, pivot, precision = R[gone], T[gone, gone], ws.precision
+    weights, share, moved = (
+        ws.solution,
+        spread(-1.0 / pivot),
+        spread(rest[gone] / pivot),
+    )
     picked[gone] = 0
-    add_scaled(ws.solution, rest[gone] / pivot, removed, m)
-    share = spread(-1.0 / pivot)
-    for k in range(0, m, LANES):
+    for k in range(first, last, LANES):
         r = load(removed, k)
+        store(weights, k, fma(moved, r, load(weights, k)))
         store(precision, k, fma(share * r, r, load(precision, k)))
     for a in range(n_new):
         if picked[a] == 1:
             ratio = T[a, gone] / pivot
             rest[a] -= ratio * rest[gone]
-            add_scaled(R[a], -ratio, removed, m)
+            left = spread(-ratio)
+            for k in range(first, last, LANES):
+                store(R[a], k, fma(left, load(removed, k), load(R[a], k)))
             add_scaled(T[a], -ratio, T[gone], n_new)
 
 

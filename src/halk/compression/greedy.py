@@ -8,15 +8,19 @@ Where the inverse turns out to be none it gives up, and ``rescue`` takes over.
 from math import sqrt
 
 from halk._jit import compiled, internal, padded, shared
-from halk.compression.algebra import add_scaled, dot, product, sweep
+from halk.compression.algebra import add_scaled, combine, dot, sweep
+from halk.compression.panels import pack, product, unpack
 from halk.compression.trust import TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
 LARGEST_DRIFT = 1e-5
 """Largest ``|Q K - I|`` on a sampled column before the inverse is made anew."""
 
+EPSILON = 2.0**-52
+"""Relative error of a sum of one number: a residual that is no larger is rounding."""
+
 REFINEMENTS = 4
-"""Most steps of iterative refinement; two are the rule."""
+"""Most steps of iterative refinement; one or two are the rule."""
 
 
 def project(
@@ -36,8 +40,7 @@ def project(
     for k in range(m):
         ws.kept[k] = k
         ws.weights[k] = ws.start[k]
-        for c in range(m):
-            ws.inverse[k, c] = D.inverse[k, c]
+    unpack(D.inverse, m, ws.inverse)
     for a in range(b):
         k = m + ws.sequence[a]
         if ws.gram[k, k] > 0.0:  # else the atom is the zero function
@@ -119,27 +122,33 @@ def solve(ws: Workspace, n: int, n_kept: int, k: int) -> float:
     ``ws.residual`` what it misses of the kernel values. ``ws.precision`` holds the fit
     in the order of the union: rows of ``K`` are read from end to end.
     """
-    fit = ws.precision
+    fit, fitted, gram = ws.precision, ws.fitted, ws.gram
     for c in range(n):
         fit[c] = 0.0
     for a in range(n_kept):
         ws.solution[a] = 0.0
-        ws.residual[a] = ws.gram[k, ws.kept[a]]
+        ws.residual[a] = gram[k, ws.kept[a]]
     worst = 1e308
     for step in range(REFINEMENTS):
+        combine(ws.inverse, ws.residual, n_kept, fitted)
+        length = 1.0
         for a in range(n_kept):
-            ws.solution[a] += dot(ws.inverse[a], ws.residual, n_kept)
-        for a in range(n_kept):
+            ws.solution[a] += fitted[a]
             fit[ws.kept[a]] = ws.solution[a]
+            length += abs(ws.solution[a])
+        combine(gram, fit, n, fitted)
         before, worst = worst, 0.0
         for a in range(n_kept):
             member = ws.kept[a]
-            missed = ws.gram[k, member] - dot(ws.gram[member], fit, n)
+            missed = gram[k, member] - fitted[member]
             ws.residual[a] = missed
-            worst = max(worst, abs(missed) / ws.gram[member, member] ** 0.5)
-        if step > 0 and not 2.0 * worst < before:
+            square = missed * missed / gram[member, member]
+            if not square <= worst:  # nor is what is no number small
+                worst = square
+        is_rounding = worst <= (EPSILON * length) ** 2 * gram[k, k]
+        if is_rounding or (step > 0 and not 4.0 * worst < before):
             break
-    return worst / sqrt(ws.gram[k, k])
+    return sqrt(worst / gram[k, k])
 
 
 @internal
@@ -235,10 +244,8 @@ def squared_distance(ws: Workspace, n: int, n_kept: int) -> float:
         ws.residual[k] = -ws.start[k]
     for a in range(n_kept):
         ws.residual[ws.kept[a]] += ws.weights[a]
-    total = 0.0
-    for k in range(n):
-        total += ws.residual[k] * dot(ws.gram[k], ws.residual, n)
-    return total
+    combine(ws.gram, ws.residual, n, ws.fitted)
+    return dot(ws.residual, ws.fitted, n)
 
 
 @shared
@@ -263,10 +270,12 @@ def has_drifted(ws: Workspace, n_kept: int) -> bool:
             sample = a
     for c in range(n_kept):
         ws.solution[c] = ws.gram[ws.kept[sample], ws.kept[c]]
+    combine(ws.inverse, ws.solution, n_kept, ws.fitted)
+    ws.fitted[sample] -= 1.0
     worst = 0.0
     for a in range(n_kept):
-        off = dot(ws.inverse[a], ws.solution, n_kept) - (1.0 if a == sample else 0.0)
-        worst = max(worst, abs(off))
+        if not abs(ws.fitted[a]) <= worst:  # nor is what is no number small
+            worst = abs(ws.fitted[a])
     return not worst <= LARGEST_DRIFT
 
 
@@ -294,20 +303,17 @@ def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> N
                 D.atoms[f, place] = D.atoms[f, source]
         D.weights[place] = ws.weights[a]
         D.norms[place] = sqrt(ws.gram[source, source])
-        for c in range(n_kept):
-            D.inverse[place, c] = ws.inverse[a, ws.members[c]]
-        D.diagonal[place] = D.inverse[place, place]
+        D.diagonal[place] = ws.inverse[a, a]
+    pack(ws.inverse, ws.members, n_kept, D.inverse)
     pad(D, n_kept)
 
 
 @compiled
 def pad(D: Dictionary, m: int) -> None:
-    """Fill up to full lanes behind the first ``m``."""
+    """Fill vectors up to full lanes behind the first ``m``."""
     for k in range(m, padded(m)):
         D.weights[k] = 0.0
         D.diagonal[k] = -1.0
         D.norms[k] = 0.0
         for f in range(len(D.atoms)):
             D.atoms[f, k] = 0.0
-        for c in range(m):
-            D.inverse[c, k] = 0.0

@@ -35,13 +35,16 @@ def kernel_row(
 
 
 @inlined
-def kernel_rows(
-    kernel: Any, atoms: Matrix, m: int, points: Matrix, b: int, out: Matrix,
-    scratch: Matrix,
-) -> None:  # fmt: skip
-    """Fill the rows of ``out`` for the first ``b`` points."""
-    for r in range(b):
-        kernel_row(kernel, atoms, m, points, r, out[r], scratch)
+def kernel_square(
+    kernel: Any, points: Matrix, n: int, out: Matrix, scratch: Matrix
+) -> None:
+    """Fill ``out`` with ``k(x_r, x_k)`` of ``n`` points, one half and its mirror."""
+    for r in range(n):
+        row = out[r]
+        for k in range(r // LANES * LANES, n, LANES):
+            store(row, k, kernel_lanes(kernel, points, k, n, points, r, scratch))
+        for k in range(r + 1, n):
+            out[k, r] = row[k]
 
 
 class Rows(NamedTuple):
@@ -84,8 +87,7 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
         theta: Vector, scale: float, block: Block, b: int, scratch: Matrix
     ) -> None:
         actual = rescaled(filled(kernel, theta), scale)
-        points = block.points
-        kernel_rows(actual, points, b, points, b, block.gram, scratch)
+        kernel_square(actual, block.points, b, block.gram, scratch)
 
     def fill_diagonal(
         theta: Vector, scale: float, block: Block, b: int, scratch: Matrix
@@ -99,7 +101,7 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
         scratch: Matrix,
     ) -> None:  # fmt: skip
         actual = rescaled(filled(kernel, theta), scale)
-        kernel_rows(actual, D.atoms, m, D.atoms, m, gram, scratch)
+        kernel_square(actual, D.atoms, m, gram, scratch)
 
     cache = is_ours(kernel)
     v, M, D, B = np.zeros(1), np.zeros((1, 1)), dictionary(1, 1), block(1, 1, 1)

@@ -1,8 +1,8 @@
 """What is rounding and what is not, and how far an inverse can be trusted."""
 
 from halk._jit import internal
-from halk._validation import Matrix
-from halk.compression.algebra import products
+from halk._validation import Matrix, Vector
+from halk.compression.panels import products
 
 ROUNDING = 1e-14
 """Relative error of a squared distance computed with fitting weights of size one.
@@ -45,8 +45,8 @@ def is_trusted(square: float, budget: float, size: float, moved: float) -> bool:
 
 
 @internal
-def measured_drift(Q: Matrix, m: int, gram: Matrix, scratch: Matrix) -> float:
-    """Return ``max |K Q - I|``; writes to ``scratch``."""
+def measured_drift(Q: Vector, m: int, gram: Matrix, scratch: Matrix) -> float:
+    """Return ``max |K Q - I|`` for ``Q`` in panels; writes to ``scratch``."""
     products(Q, m, gram, m, scratch)
     worst = 0.0
     for k in range(m):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halk._jit import padded
+from halk._jit import lined_up, padded
 from halk._validation import Indices, Matrix, Vector
 
 TERMS, MOVED, VERIFIED, PROJECTED, RESCUED = range(5)
@@ -29,7 +29,7 @@ class Dictionary(NamedTuple):
 
     atoms: Matrix  # (p, capacity)           in columns
     weights: Vector  # (capacity,)
-    inverse: Matrix  # (capacity, capacity)  Q, the inverse of K
+    inverse: Vector  # (capacity^2,)         Q, the inverse of K, in panels
     diagonal: Vector  # (capacity,)          Q_kk
     norms: Vector  # (capacity,)             k(d_k, d_k)^(1/2)
 
@@ -65,6 +65,7 @@ class Workspace(NamedTuple):
     members: Indices  # (N,)      who comes to each place
     solution: Vector  # (N,)      weights of a fit
     residual: Vector  # (N,)      what it misses
+    fitted: Vector  # (N,)        what it makes of the kernel values
     picked: Indices  # (B,)       which new points count as atoms
     sequence: Indices  # (B,)     new points in the order in which to add them
     scratch: Matrix  # (2, p)     two points, for kernels that take points one by one
@@ -75,12 +76,12 @@ def block(n_union: int, n_block: int, n_features: int) -> Block:
     """Return room for ``n_block`` points and their kernel values at the atoms."""
     N, B = padded(n_union), padded(n_block)
     return Block(
-        points=np.zeros((n_features, B)),
-        cross=np.zeros((B, N)),
-        gram=np.zeros((B, B)),
-        coefficients=np.zeros(B),
-        values=np.zeros(B),
-        diagonal=np.zeros(B),
+        points=lined_up((n_features, B)),
+        cross=lined_up((B, N)),
+        gram=lined_up((B, B)),
+        coefficients=lined_up(B),
+        values=lined_up(B),
+        diagonal=lined_up(B),
     )
 
 
@@ -88,23 +89,24 @@ def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
     """Return scratch for up to ``n_union`` atoms, ``n_block`` of them new."""
     N, B = padded(n_union), padded(n_block)
     return Workspace(
-        solved=np.zeros((B, N)),
-        schur=np.zeros((B, B)),
-        pulled=np.zeros((B, N)),
-        rest=np.zeros(B),
-        start=np.zeros(N),
-        weights=np.zeros(N),
-        precision=np.zeros(N),
-        gram=np.zeros((N, N)),
-        inverse=np.zeros((N, N)),
+        solved=lined_up((B, N)),
+        schur=lined_up((B, B)),
+        pulled=lined_up((B, N)),
+        rest=lined_up(B),
+        start=lined_up(N),
+        weights=lined_up(N),
+        precision=lined_up(N),
+        gram=lined_up((N, N)),
+        inverse=lined_up((N, N)),
         kept=np.zeros(N, dtype=np.int64),
         places=np.zeros(N, dtype=np.int64),
         members=np.zeros(N, dtype=np.int64),
-        solution=np.zeros(N),
-        residual=np.zeros(N),
+        solution=lined_up(N),
+        residual=lined_up(N),
+        fitted=lined_up(N),
         picked=np.zeros(B, dtype=np.int64),
         sequence=np.zeros(B, dtype=np.int64),
-        scratch=np.zeros((2, n_features)),
+        scratch=lined_up((2, n_features)),
         counts=np.zeros(len(COUNTED), dtype=np.int64),
     )
 
@@ -113,9 +115,9 @@ def dictionary(capacity: int, n_features: int) -> Dictionary:
     """Return an empty dictionary with room for ``capacity`` atoms."""
     c = padded(capacity)
     return Dictionary(
-        np.zeros((n_features, c)),
-        np.zeros(c),
-        np.zeros((c, c)),
+        lined_up((n_features, c)),
+        lined_up(c),
+        lined_up(c * c),
         np.full(c, -1.0),
-        np.zeros(c),
+        lined_up(c),
     )

@@ -74,12 +74,17 @@ class StepLister:
 
     def __init__(self, n_agents: int, n_features: int, loss: Loss) -> None:
         self._shape = n_agents, n_features
+        self.everybody = np.arange(n_agents)
         self._takes_labels = loss.takes_labels
         V, p = n_agents, n_features
         self._all = Readings(
             np.zeros(2, np.int64), np.zeros(V, np.int64), np.zeros((V, p)), np.zeros(V)
         )
         self._record = Record(np.zeros(V), np.zeros(1), np.zeros(1, np.int64))
+
+    def is_fit(self, X: Any) -> bool:
+        """Return whether inputs of all agents can be used as they are."""
+        return _is_plain(X, self._shape) and bool(np.isfinite(X).all())
 
     def listed(self, X: Any, Y: Any) -> tuple[Readings, Record] | None:
         """Return the readings of a step, and room for what is seen, until the next."""

@@ -182,7 +182,8 @@ class HALK:
     def _teachers(self, i: int, seen: Exchange) -> list[int]:
         """Return the neighbours whose constraints pull on f_i in this step."""
         asked = [j for j in self.neighbours[i] if j in seen.asking]
-        return asked if self.coupling == "exact" else []
+        priced = [j for j in asked if self.multipliers[self.edge[j, i]] > 0]
+        return priced if self.coupling == "exact" else []
 
     def _own_pull(self, i: int, seen: Exchange) -> float:
         """S3: ``g_i = loss' + sum_j mu_ij d1h(f_i(x_i), f_j(x_i))``."""

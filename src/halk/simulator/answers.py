@@ -8,14 +8,16 @@ from math import nan
 
 import numpy as np
 
-from halk._jit import LANES, borrowed, internal, load, store
+from halk._jit import borrowed, internal, matrix_at, padded
+from halk._validation import Matrix
 from halk.arena import dictionary_of
-from halk.compression import TERMS
+from halk.compression import TERMS, Block
 from halk.simulator.arrays import (
     DIVERGED,
     FINISHED,
     NEEDS_ROOM,
     Engine,
+    Exchange,
     Readings,
     Record,
 )
@@ -29,67 +31,104 @@ def answer(
 ) -> int:  # fmt: skip
     """Let the touched agents ``first`` up to ``last`` answer; return a status.
 
-    With ``keeps``, kernel values that the update will need are put aside, as long as
-    there is room. A pass that finds no room is made again from its beginning.
+    With ``keeps``, kernel values that the update will need stay in ``talk.kept``, as
+    long as there is room; what follows them is written over. A pass that finds no room
+    is made again from its beginning.
     """
-    talk = engine.talk
+    talk, arena = engine.talk, engine.state.arena
     # not a literal, which would be compiled for by itself
     free: int = np.int64(0)  # type: ignore[assignment]
     for n in range(first, last):
         j = talk.touched[n]
-        b = _gather(engine, desk, readings, j)
-        m = engine.state.arena.order[j]
+        b, n_needed = _gather(engine, desk, readings, j)
+        m = arena.order[j]
         if b > len(desk.inbox.value) or m + b > len(desk.workspace.start):
             talk.cursor[4], talk.cursor[5] = m + b, b
             return NEEDS_ROOM
-        if not _evaluate(engine, desk, readings, record, j, m, b):
+        # room for four more rows: blocks are read four at a time
+        if keeps and free + (b + 4) * padded(m) <= len(talk.kept):
+            block = with_cross(desk.block, kept_rows(talk, free, m, b))
+            talk.place[j] = free
+            free += n_needed * padded(m)
+        else:
+            block = with_cross(desk.block, desk.block.cross)
+            talk.place[j] = -1
+        if not _evaluate(engine, desk, readings, record, j, m, borrowed(block), b):
             talk.cursor[4] = j
             return DIVERGED
-        talk.place[j] = -1
-        if keeps:
-            free = _keep(engine, desk, j, m, b, free)
     return FINISHED
 
 
 @internal
-def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> int:
-    """Lay out the points where ``j`` is asked, its own first; return their number.
+def kept_rows(talk: Exchange, place: int, m: int, b: int) -> Matrix:
+    """Return the rows of kernel values at ``m`` atoms that are kept at a place."""
+    return matrix_at(talk.kept, place, b, padded(m))
 
-    Those that find no room are counted only.
+
+@internal
+def with_cross(block: Block, cross: Matrix) -> Block:
+    """Return the block with another place for its kernel values at the atoms."""
+    return Block(
+        block.points,
+        cross,
+        block.gram,
+        block.coefficients,
+        block.values,
+        block.diagonal,
+    )
+
+
+@internal
+def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int, int]:
+    """Lay out the points where ``j`` is asked; return their number.
+
+    Its own comes first, then those that will pull on it, then the others. How many come
+    before the others is returned too. ``inbox.edge`` tells who asks. If there is too
+    little room they are counted only.
     """
-    links, reading, points = engine.links, engine.talk.reading, desk.block.points
-    neighbour, x = links.neighbour, readings.x
-    b, room, p = 0, len(desk.inbox.value), len(points)
-    r = reading[j]
-    if r >= 0:
-        for f in range(p):
-            points[f, 0] = x[r, f]
-        b = 1
+    reading, points, edge = engine.talk.reading, desk.block.points, desk.inbox.edge
+    links, multipliers = engine.links, engine.state.multipliers
+    neighbour, reverse, x = links.neighbour, links.reverse, readings.x
+    others, is_exact = desk.workspace.kept, engine.settings.is_exact
+    own = 1 if reading[j] >= 0 else 0
+    n_needed, n_others, room, p = own, 0, len(edge), len(points)
     for e in range(links.start[j], links.start[j + 1]):
-        r = reading[neighbour[e]]
-        if r >= 0:
-            if b < room:
-                for f in range(p):
-                    points[f, b] = x[r, f]
-            b += 1
-    return b
+        if reading[neighbour[e]] >= 0:
+            if is_exact and multipliers[reverse[e]] > 0.0:
+                if n_needed < room:
+                    edge[n_needed] = e
+                n_needed += 1
+            else:
+                if n_others < room:
+                    others[n_others] = e
+                n_others += 1
+    b = n_needed + n_others
+    if b > room:
+        return b, n_needed
+    for a in range(n_others):
+        edge[n_needed + a] = others[a]
+    for a in range(b):
+        r = reading[neighbour[edge[a]]] if a >= own else reading[j]
+        for f in range(p):
+            points[f, a] = x[r, f]
+    return b, n_needed
 
 
 @internal
 def _evaluate(
     engine: Engine, desk: Desk, readings: Readings, record: Record, j: int, m: int,
-    b: int,
+    block: Block, b: int,
 ) -> bool:  # fmt: skip
     """Fill in the answers of ``j``; False if one is not finite."""
     links, talk, state = engine.links, engine.talk, engine.state
-    rows, block, settings = engine.formulas.rows, desk.block, engine.settings
+    rows, settings = engine.formulas.rows, engine.settings
     D = borrowed(dictionary_of(state.arena, j))
     scratch = desk.workspace.scratch
     rows.fill(rows.theta, state.scale[j], D, m, block, b, scratch)
     desk.workspace.counts[TERMS] += b * m
     offset, spread = state.target[j, OFFSET], state.target[j, SPREAD]
-    row, is_finite, reading = 0, True, talk.reading
-    r, values = reading[j], block.values
+    row, is_finite = 0, True
+    r, values = talk.reading[j], block.values
     if r >= 0:
         own = offset + spread * values[0]
         talk.own[j] = own
@@ -97,33 +136,15 @@ def _evaluate(
         if not (settings.removes_offset or settings.removes_spread):
             record.prediction[r] = own
         row = 1
-    first, last = links.start[j], links.start[j + 1]
-    neighbour, reverse, answers = links.neighbour, links.reverse, talk.answer
-    for e in range(first, last):
-        if reading[neighbour[e]] >= 0:
-            value = offset + spread * values[row]
-            answers[reverse[e]] = value
-            is_finite = is_finite and abs(value) <= LARGEST
-            row += 1
+    edge, reverse, answers = desk.inbox.edge, links.reverse, talk.answer
+    for a in range(row, b):
+        value = offset + spread * values[a]
+        answers[reverse[edge[a]]] = value
+        is_finite = is_finite and abs(value) <= LARGEST
     if not engine.formulas.adapter.is_fixed:
+        first, last = links.start[j], links.start[j + 1]
         total, adaptation = 0.0, state.adaptation
         for e in range(first, last):
-            total += adaptation[neighbour[e], 0]
+            total += adaptation[links.neighbour[e], 0]
         talk.around[j] = total / (last - first) if last > first else nan
     return is_finite
-
-
-@internal
-def _keep(engine: Engine, desk: Desk, j: int, m: int, b: int, free: int) -> int:
-    """Put aside the kernel values of ``j`` for its update; return the next free row."""
-    talk, cross = engine.talk, desk.block.cross
-    if not engine.settings.is_exact:
-        b = 1 if talk.reading[j] >= 0 else 0
-    if free + b + 4 > len(talk.kept) or m > talk.kept.shape[1]:
-        return free
-    for row in range(b):
-        source, target = cross[row], talk.kept[free + row]
-        for k in range(0, m, LANES):
-            store(target, k, load(source, k))
-    talk.place[j] = free
-    return free + b

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import LANES
+from halk._jit import lined_up, padded
 from halk._validation import Indices, Matrix, Vector
 from halk.adaptation import N_STATE
 from halk.arena import Arena, arena
@@ -58,8 +58,8 @@ class Exchange(NamedTuple):
     #                         wanted: room for atoms (or the agent diverged), for points
     apart: Vector  # (V,)     sum of h over an agent's edges
     trust: Matrix  # (V, 2)   how far an agent's inverse is trusted
-    kept: Matrix  # kernel values made for answering, kept for the update
-    place: Indices  # (V,)    an agent's first row there, -1 for none
+    kept: Vector  # kernel values made for answering, kept for the update
+    place: Indices  # (V,)    where an agent's are, row after row, -1 for nowhere
 
 
 class Engine(NamedTuple):
@@ -132,11 +132,10 @@ def fresh_trust(n_agents: int) -> Matrix:
     return np.tile([np.inf, 0.0], (n_agents, 1))
 
 
-def room_to_keep(n_rows: int, n_atoms: int) -> Matrix:
+def room_to_keep(n_rows: int, n_atoms: int) -> Vector:
     """Return room for rows of kernel values, as many as are worth keeping."""
-    stride = 2 * LANES * -(-n_atoms // (2 * LANES))
-    # blocks are read four rows at a time
-    return np.zeros((min(n_rows, _KEPT // stride) + 4, stride))
+    kept: Vector = lined_up(min((n_rows + 4) * padded(n_atoms), _KEPT))
+    return kept
 
 
 def fresh_exchange(network: Network) -> Exchange:

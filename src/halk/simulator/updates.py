@@ -3,6 +3,7 @@
 from halk._jit import borrowed, internal
 from halk.arena import dictionary_of, make_room
 from halk.compression import NEEDS_DECISION, NEEDS_RESCUE, TERMS, Block, Dictionary
+from halk.simulator.answers import kept_rows, with_cross
 from halk.simulator.arrays import (
     FINISHED,
     NEEDS_ARENA,
@@ -25,7 +26,7 @@ from halk.step import (
 
 @internal
 def _fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
-    """Lay out agent ``i``'s block: its own point, then its asking neighbours'."""
+    """Lay out agent ``i``'s block: its own point, then those that pull on it."""
     links, talk, state, inbox = engine.links, engine.talk, engine.state, desk.inbox
     first, last = links.start[i], links.start[i + 1]
     points, x, reading, b = desk.block.points, readings.x, talk.reading, 0
@@ -46,7 +47,7 @@ def _fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
         for e in range(first, last):
             j, back = neighbour[e], reverse[e]
             r = reading[j]
-            if r >= 0:
+            if r >= 0 and multipliers[back] > 0.0:
                 for f in range(p):
                     points[f, b] = x[r, f]
                 mine[b] = answers[back]
@@ -69,15 +70,8 @@ def _with_rows(
         rows.fill(rows.theta, engine.state.scale[i], D, m, block, b, ws.scratch)
         ws.counts[TERMS] += b * m
     else:
-        cross = engine.talk.kept[place : place + b]
-    return Block(
-        block.points,
-        cross,
-        block.gram,
-        block.coefficients,
-        block.values,
-        block.diagonal,
-    )
+        cross = kept_rows(engine.talk, place, m, b)
+    return with_cross(block, cross)
 
 
 @internal
