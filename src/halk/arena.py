@@ -6,7 +6,8 @@ without the holes. So one agent with a large model costs what its model costs, n
 times the number of agents.
 """
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from halk._jit import (
     lined_up,
     matrix_at,
     padded,
+    pointer,
 )
 from halk._validation import Indices, Vector
 from halk.compression import PANEL, Dictionary, copy_panels, pad
@@ -56,7 +58,6 @@ def roomier(capacity: int, wanted: int) -> int:
     return padded(max(wanted, capacity + capacity // 4))
 
 
-@compiled
 def make_room(arena: Arena, i: int, wanted: int) -> bool:
     """Move agent ``i`` to the tail with room for ``wanted`` atoms; False if it is full.
 
@@ -73,6 +74,17 @@ def make_room(arena: Arena, i: int, wanted: int) -> bool:
     new_place = borrowed(dictionary_of(arena, i))
     copy_dictionary(old, new_place, arena.order[i])
     return True
+
+
+def _make_none(arena: Arena, i: int, wanted: int) -> bool:
+    return False
+
+
+@cache
+def mover_to_tail(can_move: bool) -> Any:
+    """Return ``make_room`` as a pointer; or, not to compile it yet, what finds none."""
+    example = arena(np.ones(1, np.int64), 1), 1, 1
+    return pointer(True, *example)(make_room if can_move else _make_none)
 
 
 @compiled

@@ -322,7 +322,7 @@ def scale_into_ball(
     if norm_bound > LARGEST:
         return
     rows = formulas.rows
-    rows.fill_gram(rows.theta, scale, D, m, ws.gram, ws.scratch)
+    rows.fill_gram(rows.theta, scale, D.atoms, m, ws.gram, ws.scratch)
     square = 0.0
     for k in range(m):
         square += D.weights[k] * dot(ws.gram[k], D.weights, m)

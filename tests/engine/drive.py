@@ -25,8 +25,9 @@ def fill_grams(
     """Fill the Gram matrices of the atoms and of the block, and its diagonal."""
     lent, scratch = borrowed(rows), borrowed(ws.scratch)
     points = borrowed(block)
-    lent.fill_gram(lent.theta, scale, borrowed(D), m, borrowed(ws.gram), scratch)
-    lent.fill_block(lent.theta, scale, points, b, scratch)
+    atoms, gram = borrowed(D.atoms), borrowed(ws.gram)
+    lent.fill_gram(lent.theta, scale, atoms, m, gram, scratch)
+    lent.fill_gram(lent.theta, scale, points.points, b, points.gram, scratch)
     lent.fill_diagonal(lent.theta, scale, points, b, scratch)
 
 

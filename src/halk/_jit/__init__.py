@@ -1,6 +1,6 @@
 """Compilation to machine code: the only package that imports Numba."""
 
-from halk._jit import announcement  # noqa: F401
+from halk._jit import announcement, garbage  # noqa: F401
 from halk._jit.borrowing import borrowed, matrix_at
 from halk._jit.compilation import (
     IS_INTERPRETED,

@@ -13,6 +13,8 @@ from numba import config, njit, types
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
+from halk._jit.linking import Linker
+
 if TYPE_CHECKING:
     from functools import _SingleDispatchCallable
 
@@ -41,6 +43,7 @@ _INTERNAL = {
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
+    "pipeline_class": Linker,
 }
 
 

@@ -132,14 +132,14 @@ def compress(
     if b == 1:
         block.gram[0, 0] = block.diagonal[0]
     else:
-        rows.fill_block(rows.theta, scale, block, b, ws.scratch)
+        rows.fill_gram(rows.theta, scale, block.points, b, block.gram, ws.scratch)
     outcome = UNDECIDED
     if m >= YOUNG:
         outcome = procedures.decide(D, m, block, ws, b, budget, trust)
         if outcome == ABSENT:
             return NEEDS_DECISION
     if outcome != DECIDED:
-        rows.fill_gram(rows.theta, scale, D, m, ws.gram, ws.scratch)
+        rows.fill_gram(rows.theta, scale, D.atoms, m, ws.gram, ws.scratch)
     if outcome == DECIDED or (
         outcome == UNVERIFIED and procedures.verify(D, m, block, ws, b, budget, trust)
     ):

@@ -158,7 +158,7 @@ def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
     for a in range(n_kept):
         left -= ws.solution[a] * (ws.gram[k, ws.kept[a]] + ws.residual[a])
         scale = ws.gram[ws.kept[a], ws.kept[a]] / ws.gram[k, k]
-        size += abs(ws.solution[a]) * scale**0.5
+        size += abs(ws.solution[a]) * sqrt(scale)
     return 0.0 if is_rounding(left, ws.gram[k, k], size) else left
 
 
@@ -191,12 +191,13 @@ def cheapest(ws: Workspace, n_kept: int, spent: float) -> int:
     """
     Q, weights, kept, best, least = ws.inverse, ws.weights, ws.kept, -1, 1e308
     for a in range(n_kept):
-        if Q[a, a] > 0.0:
-            cost = weights[a] ** 2 / Q[a, a]
-            least = cost if cost < least else least
+        w, q = weights[a], Q[a, a]
+        if q > 0.0 and w * w < least * q:
+            least = w * w / q
     limit = least + TIE * (spent + least)
     for a in range(n_kept):
-        is_least = Q[a, a] > 0.0 and weights[a] ** 2 <= limit * Q[a, a]
+        w, q = weights[a], Q[a, a]
+        is_least = q > 0.0 and w * w <= limit * q
         if is_least and (best < 0 or kept[a] > kept[best]):
             best = a
     return best

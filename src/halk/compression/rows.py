@@ -55,16 +55,15 @@ class Rows(NamedTuple):
     """
 
     fill: Any  # (.., D, m, block, b, ..)  cross and values of the block
-    fill_block: Any  # (.., block, b, ..)  the block's Gram matrix
     fill_diagonal: Any  # (.., block, b, ..)
-    fill_gram: Any  # (.., D, m, gram, ..)  the Gram matrix of the atoms
+    fill_gram: Any  # (.., points, n, out, ..)  the Gram matrix of points in columns
     theta: Vector
 
 
 def rows_of(kernel: Kernel) -> Rows:
     """Return the rows of a kernel; all kernels of its type share their loops."""
-    fill, fill_block, fill_diagonal, fill_gram = _loops(skeleton(kernel))
-    return Rows(fill, fill_block, fill_diagonal, fill_gram, parameters(kernel))
+    fill, fill_diagonal, fill_gram = _loops(skeleton(kernel))
+    return Rows(fill, fill_diagonal, fill_gram, parameters(kernel))
 
 
 @cache
@@ -83,12 +82,6 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
                 lanes = fma(v, load(weights, k), lanes)
             block.values[r] = total(lanes)
 
-    def fill_block(
-        theta: Vector, scale: float, block: Block, b: int, scratch: Matrix
-    ) -> None:
-        actual = rescaled(filled(kernel, theta), scale)
-        kernel_square(actual, block.points, b, block.gram, scratch)
-
     def fill_diagonal(
         theta: Vector, scale: float, block: Block, b: int, scratch: Matrix
     ) -> None:
@@ -97,17 +90,16 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
             block.diagonal[r] = kernel_at_itself(actual, block.points, r, scratch)
 
     def fill_gram(
-        theta: Vector, scale: float, D: Dictionary, m: int, gram: Matrix,
+        theta: Vector, scale: float, points: Matrix, n: int, out: Matrix,
         scratch: Matrix,
     ) -> None:  # fmt: skip
         actual = rescaled(filled(kernel, theta), scale)
-        kernel_square(actual, D.atoms, m, gram, scratch)
+        kernel_square(actual, points, n, out, scratch)
 
     cache = is_ours(kernel)
     v, M, D, B = np.zeros(1), np.zeros((1, 1)), dictionary(1, 1), block(1, 1, 1)
     return (
         pointer(None, v, 1.0, D, 1, B, 1, M, cache=cache)(fill),
-        pointer(None, v, 1.0, B, 1, M, cache=cache)(fill_block),
         pointer(None, v, 1.0, B, 1, M, cache=cache)(fill_diagonal),
-        pointer(None, v, 1.0, D, 1, M, M, cache=cache)(fill_gram),
+        pointer(None, v, 1.0, M, 1, M, M, cache=cache)(fill_gram),
     )

@@ -68,6 +68,7 @@ class Engine(NamedTuple):
     formulas: Formulas
     move: Any  # update_function
     listen: Any
+    make_room: Any
     settings: Settings
     paces: Matrix  # (V, 3)
     links: Links

@@ -6,7 +6,7 @@ import numpy as np
 
 from halk._jit import lent
 from halk._validation import Indices, Matrix, Vector
-from halk.arena import dictionary_of, enlarged
+from halk.arena import dictionary_of, enlarged, mover_to_tail
 from halk.compression import COUNTED
 from halk.errors import HalkError
 from halk.expansion import Expansion
@@ -86,6 +86,7 @@ class Simulator:
         self._desks: list[Desk] = []
         self._posts: list[Any] = []
         self._make_desks(16, 2)
+        self._can_move = False
         self._can_decide = False
         self._can_rescue = False
 
@@ -114,6 +115,7 @@ class Simulator:
                 formulas,
                 mover_of(formulas),
                 listener_of(formulas.rows, self.settings),
+                mover_to_tail(self._can_move),
                 self.settings,
                 self.paces,
                 self.links,
@@ -199,7 +201,9 @@ class Simulator:
         cursor = self._talk.cursor
         wanted, n_block = int(cursor[4]), int(cursor[5])
         try:
-            if status == NEEDS_ARENA:
+            if status == NEEDS_ARENA and not self._can_move:
+                self._can_move = True
+            elif status == NEEDS_ARENA:
                 agent = int(self._talk.touched[cursor[2]])
                 larger = enlarged(self._state.arena, agent, wanted)
                 self._state = self._state._replace(arena=larger)

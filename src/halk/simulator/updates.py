@@ -1,7 +1,7 @@
 """Functions move, then multipliers: what agents do with the answers of a step."""
 
 from halk._jit import borrowed, internal
-from halk.arena import dictionary_of, make_room
+from halk.arena import dictionary_of
 from halk.compression import NEEDS_DECISION, NEEDS_RESCUE, TERMS, Block, Dictionary
 from halk.simulator.answers import kept_rows, with_cross
 from halk.simulator.arrays import (
@@ -100,7 +100,7 @@ def update_agent(
             return NEEDS_DECIDER
         if m == NEEDS_RESCUE:
             return NEEDS_RESCUER
-        if not (may_move and make_room(arena, i, -m)):
+        if not (may_move and engine.make_room(arena, i, -m)):
             talk.cursor[4] = -m
             return NEEDS_ARENA
     arena.order[i] = m

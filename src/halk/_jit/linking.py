@@ -1,0 +1,56 @@
+"""Functions that are compiled into their callers only.
+
+Numba optimises every function by itself and makes machine code of it, and then again as
+a part of each function that calls it, and of each that calls that one. What compiled
+code alone calls needs none of it but the last: here it is kept as it was lowered, until
+it is linked into something that Python calls or that there is a pointer to. This halves
+the time of a first start.
+"""
+
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+
+class _Codegen:
+    """Numba's code generator, for a library that it makes no code of."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Leave the environment alone; only code that runs by itself has one."""
+
+
+class _Linked(JITCodeLibrary):  # type: ignore[misc]
+    """A library whose module waits to be linked into others."""
+
+    @property
+    def codegen(self) -> Any:
+        return _Codegen(self._codegen)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class Linker(Compiler):  # type: ignore[misc]
+    """The compiler, for functions that compiled code alone calls."""
+
+    def define_pipelines(self) -> Any:
+        """Return the usual passes."""
+        codegen = self.state.targetctx.codegen()
+        self.state.library = _Linked(codegen, self.state.func_id.func_qualname)
+        return super().define_pipelines()
