@@ -15,8 +15,11 @@ from benchmarks.workloads import Workload
 
 __all__ = ["size"]
 
-_AGENT_STEPS = 100_000
-"""In every timed block, whatever the size of the network."""
+_AGE = 60
+"""Random steps before: young functions change their atoms more often than old ones."""
+
+_STEPS = 5
+"""At most so many a timed block, so that small networks grow no older than large."""
 
 _JUDGED = 100_000
 """Agents for which the bound on the memory was given."""
@@ -62,13 +65,13 @@ def _memory(coupling: str, sizes: list[int], found: dict[str, Any]) -> Row:
 
 def measured(coupling: str, sizes: list[int]) -> dict[str, Any]:
     """Time networks of these sizes in turn; the child's part."""
-    steps = [max(1, _AGENT_STEPS // V) for V in sizes]
-    largest = Workload(sizes[-1], coupling=coupling).started(n_drawn=12)
+    steps = [min(_STEPS, max(1, sizes[-1] // V)) for V in sizes]
+    largest = Workload(sizes[-1], coupling=coupling).started(n_drawn=_AGE)
     in_turn([largest.job(steps[-1])], repeats=1)
     peak = peak_memory()  # before the others are made
-    others = [Workload(V, coupling=coupling).started(n_drawn=12) for V in sizes[:-1]]
+    others = [Workload(V, coupling=coupling).started(n_drawn=_AGE) for V in sizes[:-1]]
     jobs = [one.job(n) for one, n in zip([*others, largest], steps, strict=True)]
-    times = in_turn(jobs, repeats=7)
+    times = in_turn(jobs, repeats=9)
     agent_steps = [n * V for n, V in zip(steps, sizes, strict=True)]
     return {
         "nanoseconds": [

@@ -130,3 +130,23 @@ def test_what_is_lent_is_held_on_to(rng: np.random.Generator) -> None:
 def test_arrays_by_themselves(step: int, rng: np.random.Generator) -> None:
     a = rng.normal(size=30)[::step]
     assert sum_of(a, True) == sum_of(a, False)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        np.zeros((3, 4)),
+        np.zeros(4, np.int64),
+        np.zeros(4, np.float32),
+        np.zeros(8)[::2],
+    ],
+)
+def test_arrays_of_another_type_are_refused(
+    wrong: Any, rng: np.random.Generator
+) -> None:
+    """All values of a class are read as the first one was; others would be garbage."""
+    right = outer(rng)
+    lent(right)
+    with pytest.raises(TypeError, match="array must be"):
+        lent(right._replace(vector=wrong))

@@ -5,6 +5,7 @@ a call and seconds to compile. :func:`lent` writes down once, in memory, what co
 code would make of it, and hands over the address.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,26 @@ class Lent:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self._numba_type_ = borrowed_type(typeof(value))
+        self._numba_type_ = _kind_of(value)
         size, _ = _extent(self._numba_type_.tuple_type)
         self._memory = np.zeros(size, np.uint8)
         _write(self._memory, 0, self._numba_type_.tuple_type, value)
         self.address = self._memory.ctypes.data
+
+
+_kinds: dict[type, Any] = {}
+
+
+def _kind_of(value: Any) -> Any:
+    """Return the type of something lent.
+
+    Values of one class are of one type, or callers would be compiled for each of them;
+    so it is worked out for the first one, which takes milliseconds.
+    """
+    kind = _kinds.get(type(value))
+    if kind is None:
+        kind = _kinds[type(value)] = borrowed_type(typeof(value))
+    return kind
 
 
 def lent(value: Any) -> Any:
@@ -55,6 +71,7 @@ def _words(kind: Any) -> int:
     return 0 if isinstance(kind, types.Boolean) else 1
 
 
+@cache
 def _extent(kind: Any) -> tuple[int, int]:
     """Return size and alignment of a type in bytes."""
     if not isinstance(kind, types.BaseTuple):
@@ -76,6 +93,7 @@ def _write(memory: Any, offset: int, kind: Any, value: Any) -> None:
             _write(memory, offset, part, inner)
             offset += size
     elif isinstance(kind, BorrowedArray):
+        _check(kind, value)
         data = value.ctypes.data
         words = [0, 0, value.size, value.itemsize, data, *value.shape, *value.strides]
         _put(memory, offset, np.array(words, np.int64))
@@ -86,6 +104,14 @@ def _write(memory: Any, offset: int, kind: Any, value: Any) -> None:
     else:
         is_float = isinstance(kind, types.Float)
         _put(memory, offset, np.array([value], np.float64 if is_float else np.int64))
+
+
+def _check(kind: Any, array: Any) -> None:
+    """Refuse an array that compiled code would misread."""
+    is_same = array.ndim == kind.ndim
+    is_same = is_same and (kind.layout != "C" or array.flags.c_contiguous)
+    if not (is_same and array.dtype.kind == kind.dtype.name[0] and array.itemsize == 8):
+        raise TypeError(f"array must be {kind}, got {array.dtype} {array.shape}")
 
 
 def _put(memory: Any, offset: int, words: Any) -> None:

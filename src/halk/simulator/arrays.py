@@ -94,9 +94,8 @@ class Record(NamedTuple):
 (FINISHED, NEEDS_ARENA, NEEDS_ROOM, DIVERGED, NEEDS_DECIDER, NEEDS_RESCUER) = range(6)
 """What the compiled loop returns: done, or why it must come back."""
 
-_KEPT = 2**21
-"""Most numbers to keep between answer and update: 16 MB, what a cache can hold. Beyond
-it, computing kernel values again is faster than fetching them from memory."""
+_KEPT = 2**24
+"""Most numbers to keep between answer and update: 128 MB."""
 
 
 def links_of(network: Network) -> Links:
