@@ -40,7 +40,6 @@ def compiled(function: F) -> F:
 
 _INTERNAL = {
     "error_model": "numpy",
-    "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": Linker,

@@ -104,13 +104,16 @@ def _spread_out(D: Dictionary, m: int, block: Block, ws: Workspace, b: int) -> N
 @shared
 def fill_union(m: int, block: Block, ws: Workspace, b: int) -> None:
     """Add the new points to weights and Gram matrix of the union."""
+    K, start, cross, gram = ws.gram, ws.start, block.cross, block.gram
+    coefficients = block.coefficients
     for row in range(b):
-        ws.start[m + row] = block.coefficients[row]
+        new, values = K[m + row], cross[row]
+        start[m + row] = coefficients[row]
         for k in range(m):
-            ws.gram[m + row, k] = block.cross[row, k]
-            ws.gram[k, m + row] = block.cross[row, k]
+            new[k] = values[k]
+            K[k, m + row] = values[k]
         for other in range(b):
-            ws.gram[m + row, m + other] = block.gram[row, other]
+            new[m + other] = gram[row, other]
 
 
 @shared
@@ -122,44 +125,47 @@ def solve(ws: Workspace, n: int, n_kept: int, k: int) -> float:
     ``ws.residual`` what it misses of the kernel values. ``ws.precision`` holds the fit
     in the order of the union: rows of ``K`` are read from end to end.
     """
-    fit, fitted, gram = ws.precision, ws.fitted, ws.gram
+    K, kept, fit, fitted = ws.gram, ws.kept, ws.precision, ws.fitted
+    solution, residual, own = ws.solution, ws.residual, K[k]
     for c in range(n):
         fit[c] = 0.0
     for a in range(n_kept):
-        ws.solution[a] = 0.0
-        ws.residual[a] = gram[k, ws.kept[a]]
+        solution[a] = 0.0
+        residual[a] = own[kept[a]]
     worst = 1e308
     for step in range(REFINEMENTS):
-        combine(ws.inverse, ws.residual, n_kept, fitted)
+        combine(ws.inverse, residual, n_kept, fitted)
         length = 1.0
         for a in range(n_kept):
-            ws.solution[a] += fitted[a]
-            fit[ws.kept[a]] = ws.solution[a]
-            length += abs(ws.solution[a])
-        combine(gram, fit, n, fitted)
+            solution[a] += fitted[a]
+            fit[kept[a]] = solution[a]
+            length += abs(solution[a])
+        combine(K, fit, n, fitted)
         before, worst = worst, 0.0
         for a in range(n_kept):
-            member = ws.kept[a]
-            missed = gram[k, member] - fitted[member]
-            ws.residual[a] = missed
-            square = missed * missed / gram[member, member]
+            member = kept[a]
+            missed = own[member] - fitted[member]
+            residual[a] = missed
+            square = missed * missed / K[member, member]
             if not square <= worst:  # nor is what is no number small
                 worst = square
-        is_rounding = worst <= (EPSILON * length) ** 2 * gram[k, k]
+        rounding = EPSILON * length
+        is_rounding = worst <= rounding * rounding * own[k]
         if is_rounding or (step > 0 and not 4.0 * worst < before):
             break
-    return sqrt(worst / gram[k, k])
+    return sqrt(worst / own[k])
 
 
 @internal
 def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
     """Return the squared distance that the fit of ``k`` leaves, 0 if rounding."""
-    left, size = ws.gram[k, k], 0.0
+    K, kept, solution, residual = ws.gram, ws.kept, ws.solution, ws.residual
+    own, kxx, left, size = K[k], K[k, k], K[k, k], 0.0
     for a in range(n_kept):
-        left -= ws.solution[a] * (ws.gram[k, ws.kept[a]] + ws.residual[a])
-        scale = ws.gram[ws.kept[a], ws.kept[a]] / ws.gram[k, k]
-        size += abs(ws.solution[a]) * sqrt(scale)
-    return 0.0 if is_rounding(left, ws.gram[k, k], size) else left
+        member, share = kept[a], solution[a]
+        left -= share * (own[member] + residual[a])
+        size += abs(share) * sqrt(K[member, member] / kxx)
+    return 0.0 if is_rounding(left, kxx, size) else left
 
 
 @shared
@@ -168,17 +174,20 @@ def grow(ws: Workspace, n_kept: int, k: int) -> int:
 
     ``ws.solution`` holds its fit. Returns the new count.
     """
+    Q, weights, solution = ws.inverse, ws.weights, ws.solution
     s = _left_over(ws, n_kept, k)
     if s == 0.0:
-        add_scaled(ws.weights, ws.start[k], ws.solution, n_kept)
+        add_scaled(weights, ws.start[k], solution, n_kept)
         return n_kept
+    last = Q[n_kept]
     for a in range(n_kept):
-        add_scaled(ws.inverse[a], ws.solution[a] / s, ws.solution, n_kept)
-        ws.inverse[a, n_kept] = -ws.solution[a] / s
-        ws.inverse[n_kept, a] = -ws.solution[a] / s
-    ws.inverse[n_kept, n_kept] = 1.0 / s
+        share = solution[a] / s
+        add_scaled(Q[a], share, solution, n_kept)
+        Q[a, n_kept] = -share
+        last[a] = -share
+    last[n_kept] = 1.0 / s
     ws.kept[n_kept] = k
-    ws.weights[n_kept] = ws.start[k]
+    weights[n_kept] = ws.start[k]
     return n_kept + 1
 
 
@@ -206,18 +215,25 @@ def cheapest(ws: Workspace, n_kept: int, spent: float) -> int:
 @shared
 def remove(ws: Workspace, n_kept: int, gone: int) -> None:
     """Remove the atom at a position, refit the others; the last takes its place."""
-    Q, last = ws.inverse, n_kept - 1
-    pivot, fit = Q[gone, gone], ws.solution
-    share = ws.weights[gone] / pivot
+    Q, weights, kept, fit, last = (
+        ws.inverse,
+        ws.weights,
+        ws.kept,
+        ws.solution,
+        n_kept - 1,
+    )
+    row, end = Q[gone], Q[last]
+    pivot = row[gone]
+    share = weights[gone] / pivot
     for a in range(n_kept):
-        fit[a] = Q[gone, a]
-    add_scaled(ws.weights, -share, fit, n_kept)
+        fit[a] = row[a]
+    add_scaled(weights, -share, fit, n_kept)
     for a in range(n_kept):
         add_scaled(Q[a], -fit[a] / pivot, fit, n_kept)
-    ws.weights[gone] = ws.weights[last]
-    ws.kept[gone] = ws.kept[last]
+    weights[gone] = weights[last]
+    kept[gone] = kept[last]
     for c in range(n_kept):
-        Q[gone, c] = Q[last, c]
+        row[c] = end[c]
     for a in range(n_kept):
         Q[a, gone] = Q[a, last]
 
@@ -225,13 +241,14 @@ def remove(ws: Workspace, n_kept: int, gone: int) -> None:
 @shared
 def shrink(ws: Workspace, n_kept: int, budget: float) -> int:
     """Remove atoms, cheapest first, while the squared costs stay within budget."""
-    spent = 0.0
+    spent, limit = 0.0, budget * budget
     while n_kept > 0:
         gone = cheapest(ws, n_kept, spent)
         if gone < 0:
             break
-        spent += ws.weights[gone] ** 2 / ws.inverse[gone, gone]
-        if not spent <= budget * budget:
+        w = ws.weights[gone]
+        spent += w * w / ws.inverse[gone, gone]
+        if not spent <= limit:
             break
         remove(ws, n_kept, gone)
         n_kept -= 1
@@ -241,22 +258,24 @@ def shrink(ws: Workspace, n_kept: int, budget: float) -> int:
 @shared
 def squared_distance(ws: Workspace, n: int, n_kept: int) -> float:
     """Return ``||f - f~||^2`` of the kept atoms' function to the unprojected one."""
+    residual, start, kept, weights = ws.residual, ws.start, ws.kept, ws.weights
     for k in range(n):
-        ws.residual[k] = -ws.start[k]
+        residual[k] = -start[k]
     for a in range(n_kept):
-        ws.residual[ws.kept[a]] += ws.weights[a]
-    combine(ws.gram, ws.residual, n, ws.fitted)
-    return dot(ws.residual, ws.fitted, n)
+        residual[kept[a]] += weights[a]
+    combine(ws.gram, residual, n, ws.fitted)
+    return dot(residual, ws.fitted, n)
 
 
 @shared
 def is_within(ws: Workspace, n: int, n_kept: int, budget: float) -> bool:
     """Return whether what the kept atoms are from the union is within budget."""
     square = squared_distance(ws, n, n_kept)
-    size, moved = 0.0, 0.0
+    K, residual, start, size, moved = ws.gram, ws.residual, ws.start, 0.0, 0.0
     for k in range(n):
-        moved += abs(ws.residual[k]) * ws.gram[k, k] ** 0.5
-        size += abs(ws.start[k]) * ws.gram[k, k] ** 0.5
+        norm = sqrt(K[k, k])
+        moved += abs(residual[k]) * norm
+        size += abs(start[k]) * norm
     return is_trusted(square, budget, size, moved)
 
 
@@ -265,48 +284,60 @@ def has_drifted(ws: Workspace, n_kept: int) -> bool:
     """Look at ``|Q K - I|`` on the column most at risk, of the largest ``Q_kk``."""
     if n_kept == 0:
         return False
+    Q, kept, column, off = ws.inverse, ws.kept, ws.solution, ws.fitted
     sample = 0
     for a in range(n_kept):
-        if ws.inverse[a, a] > ws.inverse[sample, sample]:
+        if Q[a, a] > Q[sample, sample]:
             sample = a
+    row = ws.gram[kept[sample]]
     for c in range(n_kept):
-        ws.solution[c] = ws.gram[ws.kept[sample], ws.kept[c]]
-    combine(ws.inverse, ws.solution, n_kept, ws.fitted)
-    ws.fitted[sample] -= 1.0
+        column[c] = row[kept[c]]
+    combine(Q, column, n_kept, off)
+    off[sample] -= 1.0
     worst = 0.0
     for a in range(n_kept):
-        if not abs(ws.fitted[a]) <= worst:  # nor is what is no number small
-            worst = abs(ws.fitted[a])
+        if not abs(off[a]) <= worst:  # nor is what is no number small
+            worst = abs(off[a])
     return not worst <= LARGEST_DRIFT
 
 
 @internal
 def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> None:
     """Move the kept atoms into the dictionary, in the order in which they came."""
-    for k in range(len(ws.places)):
-        ws.places[k] = 0
+    places, kept, members = ws.places, ws.kept, ws.members
+    for k in range(len(places)):
+        places[k] = 0
     for a in range(n_kept):
-        ws.places[ws.kept[a]] = 1
+        places[kept[a]] = 1
     place = 0
-    for k in range(len(ws.places)):
-        if ws.places[k] == 1:
-            ws.places[k] = place
+    for k in range(len(places)):
+        if places[k] == 1:
+            places[k] = place
             place += 1
     for a in range(n_kept):
-        ws.members[ws.places[ws.kept[a]]] = a
-    for place in range(n_kept):
-        a = ws.members[place]
-        source = ws.kept[a]
-        for f in range(len(D.atoms)):
-            if source >= m:
-                D.atoms[f, place] = block.points[f, source - m]
-            else:
-                D.atoms[f, place] = D.atoms[f, source]
-        D.weights[place] = ws.weights[a]
-        D.norms[place] = sqrt(ws.gram[source, source])
-        D.diagonal[place] = ws.inverse[a, a]
-    pack(ws.inverse, ws.members, n_kept, D.inverse)
+        members[places[kept[a]]] = a
+    _move_atoms(D, m, block, ws, n_kept)
+    pack(ws.inverse, members, n_kept, D.inverse)
     pad(D, n_kept)
+
+
+@internal
+def _move_atoms(
+    D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int
+) -> None:
+    """Write points, weights and what goes with them; atoms move to the front only."""
+    K, Q, kept, members, start = ws.gram, ws.inverse, ws.kept, ws.members, ws.weights
+    atoms, points, weights, norms = D.atoms, block.points, D.weights, D.norms
+    diagonal = D.diagonal
+    for place in range(n_kept):
+        a = members[place]
+        source = kept[a]
+        for f in range(len(atoms)):
+            is_new = source >= m
+            atoms[f, place] = points[f, source - m] if is_new else atoms[f, source]
+        weights[place] = start[a]
+        norms[place] = sqrt(K[source, source])
+        diagonal[place] = Q[a, a]
 
 
 @compiled

@@ -142,8 +142,10 @@ class Learner(ABC):
         ----------
         x : array (n_agents, n_features)
         """
-        if self._lister is not None and self._lister.is_fit(x):
-            return self._values(self._lister.everybody, x)
+        if self._lister is not None:
+            inputs = self._lister.inputs(x)
+            if inputs is not None:
+                return self._values(self._lister.everybody, inputs)
         V = self.network.n_agents
         X = without_nan("x", array("x", x, (V, self.n_features)))
         return self._values(np.arange(V), X)

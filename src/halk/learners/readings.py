@@ -68,8 +68,8 @@ def _list_step(
 class StepLister:
     """Lists the readings of single steps in arrays that are used again.
 
-    For arrays that need no conversion; None for all others, and for what is not fit:
-    those take the way that explains itself.
+    For arrays and lists of numbers; None for all others, and for what is not fit: those
+    take the way that explains itself.
     """
 
     def __init__(self, n_agents: int, n_features: int, loss: Loss) -> None:
@@ -82,13 +82,15 @@ class StepLister:
         )
         self._record = Record(np.zeros(V), np.zeros(1), np.zeros(1, np.int64))
 
-    def is_fit(self, X: Any) -> bool:
-        """Return whether inputs of all agents can be used as they are."""
-        return _is_plain(X, self._shape) and bool(np.isfinite(X).all())
+    def inputs(self, X: Any) -> Matrix | None:
+        """Return inputs of all agents as an array, if they are fit."""
+        X = _plain(X, self._shape)
+        return X if X is not None and np.isfinite(X).all() else None
 
     def listed(self, X: Any, Y: Any) -> tuple[Readings, Record] | None:
         """Return the readings of a step, and room for what is seen, until the next."""
-        if not (_is_plain(X, self._shape) and _is_plain(Y, self._shape[:1])):
+        X, Y = _plain(X, self._shape), _plain(Y, self._shape[:1])
+        if X is None or Y is None:
             return None
         n = _list_step(X, Y, self._takes_labels, *self._all)
         if n < 0:
@@ -99,9 +101,16 @@ class StepLister:
         return Readings(start, agent[:n], x[:n], y[:n]), self._record
 
 
-def _is_plain(value: Any, shape: tuple[int, ...]) -> bool:
+def _plain(value: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array of numbers of this shape, or a list as one; None for others."""
+    if type(value) is list:
+        try:
+            value = np.array(value)
+        except ValueError:  # rows of different lengths
+            return None
     is_array = type(value) is np.ndarray and value.dtype == np.float64
-    return is_array and value.shape == shape and value.flags.carray
+    is_fit = is_array and value.shape == shape and value.flags.carray
+    return value if is_fit else None
 
 
 def pieces(X: Any, Y: Matrix, n_steps: int = 0) -> Iterator[Readings]:
