@@ -83,28 +83,32 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int
     """Lay out the points where ``j`` is asked; return their number.
 
     Its own comes first, then those that will pull on it, then the others. How many come
-    before the others is returned too. ``inbox.edge`` tells who asks. If there is too
-    little room they are counted only.
+    before the others is returned too. ``inbox.edge`` tells who asks, ``talk.pulling``
+    who pulls. If there is too little room they are counted only.
     """
-    reading, points, edge = engine.talk.reading, desk.block.points, desk.inbox.edge
+    talk, points, edge = engine.talk, desk.block.points, desk.inbox.edge
     links, multipliers = engine.links, engine.state.multipliers
+    reading, pulling = talk.reading, talk.pulling
     neighbour, reverse, x = links.neighbour, links.reverse, readings.x
     others, is_exact = desk.workspace.kept, engine.settings.is_exact
-    own = 1 if reading[j] >= 0 else 0
-    n_needed, n_others, room, p = own, 0, len(edge), len(points)
-    for e in range(links.start[j], links.start[j + 1]):
+    own, first = 1 if reading[j] >= 0 else 0, links.start[j]
+    n_pulling, n_others, room, p = 0, 0, len(edge), len(points)
+    for e in range(first, links.start[j + 1]):
         if reading[neighbour[e]] >= 0:
             if is_exact and multipliers[reverse[e]] > 0.0:
-                if n_needed < room:
-                    edge[n_needed] = e
-                n_needed += 1
+                pulling[first + n_pulling] = e
+                n_pulling += 1
             else:
                 if n_others < room:
                     others[n_others] = e
                 n_others += 1
+    talk.n_pulling[j] = n_pulling
+    n_needed = own + n_pulling
     b = n_needed + n_others
     if b > room:
         return b, n_needed
+    for a in range(n_pulling):
+        edge[own + a] = pulling[first + a]
     for a in range(n_others):
         edge[n_needed + a] = others[a]
     for a in range(b):

@@ -53,6 +53,8 @@ class Exchange(NamedTuple):
     own: Vector  # (V,)       F_i(x_i)
     answer: Vector  # (E,)    F_j(x_i)
     around: Vector  # (V,)    mean log scale of the neighbours' bandwidths
+    pulling: Indices  # (E,)  edges that pull on agent i in this step, from its first on
+    n_pulling: Indices  # (V,)
     touched: Indices  # (V,)  agents with readings, then the others asked
     cursor: Indices  # (6,)   step, phase, next touched, number touched, and what is
     #                         wanted: room for atoms (or the agent diverged), for points
@@ -146,6 +148,8 @@ def fresh_exchange(network: Network) -> Exchange:
         own=np.zeros(V),
         answer=np.zeros(E),
         around=np.zeros(V),
+        pulling=np.zeros(E, dtype=np.int64),
+        n_pulling=np.zeros(V, dtype=np.int64),
         touched=np.zeros(V, dtype=np.int64),
         cursor=np.zeros(6, dtype=np.int64),
         apart=np.zeros(V),

@@ -40,21 +40,20 @@ def _fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
             received[e - first] = answers[e]
         mine[0] = own[i]
         b = 1
-    if engine.settings.is_exact:
-        neighbour, reverse, target = links.neighbour, links.reverse, state.target
-        value, mu, spread = inbox.value, inbox.multiplier, inbox.spread
-        multipliers = state.multipliers
-        for e in range(first, last):
-            j, back = neighbour[e], reverse[e]
-            r = reading[j]
-            if r >= 0 and multipliers[back] > 0.0:
-                for f in range(p):
-                    points[f, b] = x[r, f]
-                mine[b] = answers[back]
-                value[b] = own[j]
-                mu[b] = multipliers[back]
-                spread[b] = target[j, SPREAD]
-                b += 1
+    neighbour, reverse, target = links.neighbour, links.reverse, state.target
+    value, mu, spread = inbox.value, inbox.multiplier, inbox.spread
+    multipliers = state.multipliers
+    for a in range(first, first + talk.n_pulling[i]):
+        e = talk.pulling[a]
+        j, back = neighbour[e], reverse[e]
+        r = reading[j]
+        for f in range(p):
+            points[f, b] = x[r, f]
+        mine[b] = answers[back]
+        value[b] = own[j]
+        mu[b] = multipliers[back]
+        spread[b] = target[j, SPREAD]
+        b += 1
     return b
 
 
