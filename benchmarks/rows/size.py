@@ -19,7 +19,7 @@ _AGE = 60
 """Random steps before: young functions change their atoms more often than old ones."""
 
 _STEPS = 5
-"""At most so many a timed block, so that small networks grow no older than large."""
+"""At most so many a timed block: small networks grow hardly older than large ones."""
 
 _JUDGED = 100_000
 """Agents for which the bound on the memory was given."""

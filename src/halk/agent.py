@@ -174,7 +174,8 @@ class Agent:
         return float(predict(self._lent()))
 
     def _make_room(self, n_block: int) -> None:
-        if self.order + n_block > len(self._body.desk.workspace.start):
+        # one more than the union: adaptation looks at the atoms and a point
+        if self.order + n_block >= len(self._body.desk.workspace.start):
             degree, n_union = len(self.neighbours), 2 * (self.order + n_block)
             place = desk(n_union, degree + 1, degree, self.n_features)
             self._replace(desk=place)
@@ -222,6 +223,7 @@ class Agent:
         require(abs(value) < LARGEST, "value", f"be below {LARGEST:g} in size", value)
         nonnegative("multiplier", query.multiplier)
         self._finite(x)
+        self._queries.pop(neighbour, None)  # an earlier one is out of date
         if self.settings.is_exact and query.multiplier > 0:
             self._queries[neighbour] = query._replace(x=x.copy())
         adopt(self.target, value, spread, self.settings)

@@ -68,6 +68,15 @@ PARTS = {
         n_features=2,
         labels=True,
     ),
+    "sum-squared-squared": Parts(
+        kernels.Gaussian(0.4) + 0.5 * kernels.Linear(),
+        losses.Squared(),
+        proximity.Squared(),
+        _sum_of_gaussian_and_linear,
+        reference.LOSSES["squared"](),
+        reference.PROXIMITIES["squared"](),
+        n_features=2,
+    ),
     "sum-insensitive-squared": Parts(
         kernels.Gaussian(0.4) + 0.5 * kernels.Linear(),
         losses.EpsilonInsensitive(0.1),

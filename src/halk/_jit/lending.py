@@ -26,26 +26,33 @@ class Lent:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self._numba_type_ = _kind_of(value)
-        size, _ = _extent(self._numba_type_.tuple_type)
-        self._memory = np.zeros(size, np.uint8)
-        _write(self._memory, 0, self._numba_type_.tuple_type, value)
+        kind = _kinds.get(type(value))
+        if kind is None or not _fits(kind.tuple_type, value):
+            kind = _kinds[type(value)] = borrowed_type(typeof(value))
+        self._numba_type_ = kind
+        self._memory = np.zeros(_extent(kind.tuple_type)[0], np.uint8)
+        _write(self._memory, 0, kind.tuple_type, value)
         self.address = self._memory.ctypes.data
 
 
 _kinds: dict[type, Any] = {}
+"""Types of what was lent last, by class: to work one out takes milliseconds."""
 
 
-def _kind_of(value: Any) -> Any:
-    """Return the type of something lent.
-
-    Values of one class are of one type, or callers would be compiled for each of them;
-    so it is worked out for the first one, which takes milliseconds.
-    """
-    kind = _kinds.get(type(value))
-    if kind is None:
-        kind = _kinds[type(value)] = borrowed_type(typeof(value))
-    return kind
+def _fits(kind: Any, value: Any) -> bool:
+    """Return whether a value is of a type, part by part."""
+    if isinstance(kind, types.BaseTuple):
+        parts = zip(kind, value, strict=True)
+        return all(_fits(part, inner) for part, inner in parts)
+    if isinstance(kind, BorrowedArray):
+        flags = value.flags
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        found = value.ndim, value.dtype.name, layout
+        return found == (kind.ndim, kind.dtype.name, kind.layout)
+    if isinstance(kind, types.FunctionType):
+        return hasattr(value, "address")
+    names = {types.Boolean: bool, types.Float: float, types.Integer: int}
+    return any(isinstance(kind, k) and type(value) is t for k, t in names.items())
 
 
 def lent(value: Any) -> Any:
@@ -93,7 +100,6 @@ def _write(memory: Any, offset: int, kind: Any, value: Any) -> None:
             _write(memory, offset, part, inner)
             offset += size
     elif isinstance(kind, BorrowedArray):
-        _check(kind, value)
         data = value.ctypes.data
         words = [0, 0, value.size, value.itemsize, data, *value.shape, *value.strides]
         _put(memory, offset, np.array(words, np.int64))
@@ -104,14 +110,6 @@ def _write(memory: Any, offset: int, kind: Any, value: Any) -> None:
     else:
         is_float = isinstance(kind, types.Float)
         _put(memory, offset, np.array([value], np.float64 if is_float else np.int64))
-
-
-def _check(kind: Any, array: Any) -> None:
-    """Refuse an array that compiled code would misread."""
-    is_same = array.ndim == kind.ndim
-    is_same = is_same and (kind.layout != "C" or array.flags.c_contiguous)
-    if not (is_same and array.dtype.kind == kind.dtype.name[0] and array.itemsize == 8):
-        raise TypeError(f"array must be {kind}, got {array.dtype} {array.shape}")
 
 
 def _put(memory: Any, offset: int, words: Any) -> None:

@@ -201,8 +201,9 @@ def cheapest(ws: Workspace, n_kept: int, spent: float) -> int:
     Q, weights, kept, best, least = ws.inverse, ws.weights, ws.kept, -1, 1e308
     for a in range(n_kept):
         w, q = weights[a], Q[a, a]
-        if q > 0.0 and w * w < least * q:
-            least = w * w / q
+        if q > 0.0:
+            cost = w * w / q
+            least = cost if cost < least else least
     limit = least + TIE * (spent + least)
     for a in range(n_kept):
         w, q = weights[a], Q[a, a]

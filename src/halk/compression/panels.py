@@ -2,14 +2,14 @@
 
 A panel holds eight columns, row after row, and panel follows upon panel without a gap.
 A product then reads memory from end to end, and what is read in order the machine
-fetches ahead. What stands behind a matrix in memory is, in the simulator, that of the
-next agent: a product asks for it line by line while it works, since asked for all at
-once most of it would not come. Without both, products wait for memory for most of their
-time.
+fetches ahead. What stands behind a matrix in memory is, in the simulator, usually that
+of the next agent: a product asks for it line by line while it works, since asked for
+all at once most of it would not come. Without both, products wait for memory for most
+of their time.
 
 A matrix of ``m`` rows, with ``n`` the next multiple of eight, takes ``n^2`` numbers:
 entry ``(k, l)`` stands at ``k // 8 * 8 n + 8 l + k % 8``. Columns behind ``m`` are
-zero, rows are never read.
+zero; rows behind it do not matter.
 
 The plain twin of the products is NumPy's ``@`` on :func:`square`.
 """

@@ -53,13 +53,13 @@ class Workspace(NamedTuple):
 
     solved: Matrix  # (B, N)      U = cross Q
     schur: Matrix  # (B, B)       S = block.gram - cross U', then its inverse T
-    pulled: Matrix  # (B, N)      R = T U
+    pulled: Matrix  # (B, N)      the factor L of S, then R = T U
     rest: Vector  # (B,)          coefficients while new atoms are removed
     start: Vector  # (N,)         weights of the unprojected function on the union
     weights: Vector  # (N,)       weights while atoms are removed
     precision: Vector  # (N,)     diagonal of the inverse of the union's Gram matrix
     gram: Matrix  # (N, N)        Gram matrix of the union
-    inverse: Matrix  # (N, N)     inverse for the atoms still there, in their order
+    inverse: Matrix  # (N, N)     inverse for the atoms still there; or Z = L^-1 U
     kept: Indices  # (N,)         which members of the union are still there
     places: Indices  # (N,)       where they go in the dictionary
     members: Indices  # (N,)      who comes to each place

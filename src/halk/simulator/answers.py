@@ -42,10 +42,10 @@ def answer(
         j = talk.touched[n]
         b, n_needed = _gather(engine, desk, readings, j)
         m = arena.order[j]
-        if b > len(desk.inbox.value) or m + b > len(desk.workspace.start):
+        # one more than the union: adaptation looks at the atoms and a point
+        if b > len(desk.inbox.value) or m + b >= len(desk.workspace.start):
             talk.cursor[4], talk.cursor[5] = m + b, b
             return NEEDS_ROOM
-        # room for four more rows: blocks are read four at a time
         if keeps and free + (b + 4) * padded(m) <= len(talk.kept):
             block = with_cross(desk.block, kept_rows(talk, free, m, b))
             talk.place[j] = free
@@ -61,8 +61,11 @@ def answer(
 
 @internal
 def kept_rows(talk: Exchange, place: int, m: int, b: int) -> Matrix:
-    """Return the rows of kernel values at ``m`` atoms that are kept at a place."""
-    return matrix_at(talk.kept, place, b, padded(m))
+    """Return the rows of kernel values at ``m`` atoms that are kept at a place.
+
+    With four more behind them: blocks are read four rows at a time.
+    """
+    return matrix_at(talk.kept, place, b + 4, padded(m))
 
 
 @internal

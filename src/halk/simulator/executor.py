@@ -92,7 +92,16 @@ class Simulator:
 
     def __getstate__(self) -> dict[str, Any]:
         # what is lent holds pointers into this process: another one makes its own
-        return vars(self) | {"_posts": []}
+        talk = self._talk._replace(kept=np.zeros(0))
+        return vars(self) | {"_posts": [], "_talk": talk}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._talk = self._talk._replace(kept=self._room_to_keep(self._room[0]))
+
+    def _room_to_keep(self, n_union: int) -> Vector:
+        n_rows = len(self._state.scale) + len(self.links.neighbour)
+        return room_to_keep(n_rows, n_union)
 
     @property
     def state(self) -> State:
@@ -214,8 +223,7 @@ class Simulator:
             else:
                 n_block = max(n_block + n_block // 4, self._room[1])
                 n_union = max(wanted + wanted // 2, self._room[0], n_block)
-                rows = len(self._state.scale) + len(self.links.neighbour)
-                kept = room_to_keep(rows, n_union)
+                kept = self._room_to_keep(n_union)
                 self._talk = self._talk._replace(kept=kept)
                 self._make_desks(n_union, n_block)
             self._posts = []

@@ -1,7 +1,8 @@
 """The passes of a step over a range of agents, for threads to share.
 
 They are those of the compiled loop, with two differences: nobody is given more room
-while others run, and no kernel values are put aside, which only pays in small networks.
+while others run, and no kernel values are put aside, for which threads would have to
+agree on places.
 """
 
 from halk._jit import borrowed, compiled

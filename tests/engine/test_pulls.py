@@ -1,0 +1,109 @@
+"""Who pulls takes part in a step, who does not takes none; and what is kept for it."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halk import HALK, Network, checks, kernels, reference
+from halk.bandwidth import LeaveOneOut
+from halk.simulator import arrays
+
+# k(x, x) differs between points: whose point enters shows in the step size (S9)
+UNEVEN = kernels.Gaussian(0.4) + 2.0 * kernels.Linear()
+
+
+def readings(n: int, V: int, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, size=(n, V, 1)) * np.linspace(0.2, 3.0, V)[:, None]
+    return X, np.sin(3.0 * X[..., 0]) + 0.1 * rng.normal(size=(n, V))
+
+
+def test_neighbours_that_do_not_pull_change_nothing() -> None:
+    """With tolerances that are never reached, agents are as if alone, to the bit."""
+    X, Y = readings(40, 4)
+    apart = HALK(Network(4), UNEVEN, epsilon=0.01)
+    close = HALK(Network.ring(4, tolerance=1e9), UNEVEN, epsilon=0.01)
+    apart.learn_many(X, Y)
+    close.learn_many(X, Y)
+    assert not close.multipliers.any()
+    for f, g in zip(apart.functions, close.functions, strict=True):
+        np.testing.assert_array_equal(f.atoms, g.atoms)
+        np.testing.assert_array_equal(f.weights, g.weights)
+
+
+def test_neither_do_they_in_the_reference() -> None:
+    def kernel(A: Any, B: Any) -> Any:
+        return reference.gaussian(A, B, 0.4) + 2.0 * reference.linear(A, B)
+
+    X, Y = readings(15, 3)
+    edges = [(0, 1), (1, 0), (1, 2), (2, 1)]
+    apart, close = (
+        reference.HALK(
+            3, links, 1e9, 1, kernel, reference.LOSSES["squared"](),
+            reference.PROXIMITIES["squared"](), step_size=0.2, regularization=1e-5,
+            epsilon=0.01,
+        )
+        for links in ([], edges)
+    )  # fmt: skip
+    for x, y in zip(X, Y, strict=True):
+        apart.step(x, y)
+        close.step(x, y)
+    for one, other in zip(apart.weights, close.weights, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize("tolerance", [1e9, 0.05])
+def test_agents_by_themselves_agree(tolerance: float) -> None:
+    network = Network.ring(4, tolerance=tolerance)
+    make = partial(HALK, kernel=UNEVEN, epsilon=0.01)
+    checks.check_executor(make, network=network, n_steps=40)
+
+
+def test_the_last_query_counts() -> None:
+    """A multiplier of zero replaces one above, from the same neighbour."""
+    learner = HALK(Network.path(2, tolerance=0.0), kernels.Gaussian(0.5))
+    learner.learn_one([[0.1], [0.2]], [1.0, -1.0])
+    asked, pulled = learner.agent(0), learner.agent(1)
+    query = asked.ask([0.3], 1.0)[1]
+    pulled.answer(0, query._replace(multiplier=0.5))
+    pulled.answer(0, query._replace(multiplier=0.0))
+    pulled.update()
+    assert pulled.order == 0
+
+
+def repeating(n: int, V: int) -> tuple[Any, Any]:
+    X, Y = readings(n, V, seed=5)
+    X[:, 1], X[:, 3] = X[:, 0], X[:, 2]  # two agents at one place: rows are merged
+    return X, Y
+
+
+@pytest.mark.parametrize("room", [0, 64, 500, 3000, 2**21])
+def test_what_is_kept_does_not_matter(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However little room there is to keep kernel values in, bits are the same."""
+    network = Network.complete(6, tolerance=0.001)
+    make = partial(HALK, network, kernels.Gaussian(0.1), epsilon=0.002)
+    X, Y = repeating(60, 6)
+    expected = make()
+    expected.learn_many(X, Y)
+    monkeypatch.setattr(arrays, "_KEPT", room)
+    got = make()
+    got.learn_many(X, Y)
+    assert len(got._executor._talk.kept) <= max(room, 0)
+    for f, g in zip(expected.functions, got.functions, strict=True):
+        np.testing.assert_array_equal(f.atoms, g.atoms)
+        np.testing.assert_array_equal(f.weights, g.weights)
+    np.testing.assert_array_equal(expected.multipliers, got.multipliers)
+
+
+def test_adaptation_finds_room_for_one_more_than_the_atoms() -> None:
+    rule = LeaveOneOut(rate=1e-6, warm_up=1, smoothing=0.1)
+    learner = HALK(Network(1), kernels.Gaussian(0.05), bandwidth=rule, epsilon=1e-6)
+    for t in range(70):
+        learner.learn_one([[float(t)]], [1.0])
+        order = int(learner.model_order[0])
+        assert order < len(learner._executor._desks[0].workspace.start)
+    assert order == 70
