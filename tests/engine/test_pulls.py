@@ -1,5 +1,6 @@
 """Who pulls takes part in a step, who does not takes none; and what is kept for it."""
 
+import pickle
 from functools import partial
 from typing import Any
 
@@ -97,6 +98,20 @@ def test_what_is_kept_does_not_matter(
         np.testing.assert_array_equal(f.atoms, g.atoms)
         np.testing.assert_array_equal(f.weights, g.weights)
     np.testing.assert_array_equal(expected.multipliers, got.multipliers)
+
+
+def test_read_only_copies_go_on_learning() -> None:
+    """As joblib loads them, with arrays mapped into memory."""
+    X, Y = readings(20, 4)
+    learner = HALK(Network.ring(4, tolerance=0.05), UNEVEN, epsilon=0.01)
+    learner.learn_many(X[:10], Y[:10])
+    buffers: list[Any] = []
+    data = pickle.dumps(learner, protocol=5, buffer_callback=buffers.append)
+    frozen = [memoryview(bytes(buffer.raw())) for buffer in buffers]
+    copy = pickle.loads(data, buffers=frozen)
+    for model in (learner, copy):
+        model.learn_many(X[10:], Y[10:])
+    np.testing.assert_array_equal(copy.predict_one(X[0]), learner.predict_one(X[0]))
 
 
 def test_adaptation_finds_room_for_one_more_than_the_atoms() -> None:

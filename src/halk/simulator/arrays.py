@@ -157,3 +157,14 @@ def fresh_exchange(network: Network) -> Exchange:
         kept=room_to_keep(V + E, 16),
         place=np.full(V, -1),
     )
+
+
+def writable(value: Any) -> Any:
+    """Return a value with copies of its arrays that are read-only."""
+    if isinstance(value, np.ndarray):
+        return value if value.flags.writeable else value.copy()
+    if isinstance(value, list):
+        return [writable(part) for part in value]
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return type(value)._make(map(writable, value))
+    return value

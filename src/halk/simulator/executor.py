@@ -30,6 +30,7 @@ from halk.simulator.arrays import (
     fresh_trust,
     links_of,
     room_to_keep,
+    writable,
 )
 from halk.simulator.listening import listener_of
 from halk.simulator.loop import run, values_of
@@ -96,7 +97,8 @@ class Simulator:
         return vars(self) | {"_posts": [], "_talk": talk}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        # arrays from a file that is mapped into memory may be read-only
+        vars(self).update({name: writable(value) for name, value in state.items()})
         self._talk = self._talk._replace(kept=self._room_to_keep(self._room[0]))
 
     def _room_to_keep(self, n_union: int) -> Vector:

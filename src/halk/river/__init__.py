@@ -1,0 +1,9 @@
+"""Estimators in the manner of river: one reading, a dict of features, at a time.
+
+Needs river: ``pip install 'halk[river]'``.
+"""
+
+from halk.river.classifier import KernelClassifier
+from halk.river.regressor import KernelRegressor
+
+__all__ = ["KernelClassifier", "KernelRegressor"]

@@ -1,0 +1,85 @@
+"""Online kernel classification by a network of sensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from halk.sklearn.classifier import KernelClassifier
+from halk.sklearn.sensors import Sensors
+
+
+class NetworkClassifier(Sensors, KernelClassifier):
+    """Online kernel classification by sensors that learn from their neighbours.
+
+    Parameters
+    ----------
+    sensor, network, edges, positions, radius, k, metric
+        As of :class:`NetworkRegressor`.
+    tolerance : float
+        How far the functions of neighbours may differ, as a square; they are
+        logarithms of odds.
+    proximity, dual_step_size
+        As of :class:`NetworkRegressor`.
+    kernel, bandwidth, loss, step_size, regularization, epsilon, parsimony
+        As of :class:`KernelClassifier`.
+    n_passes, shuffle, random_state, standardize_inputs, warm_up
+        As of :class:`KernelClassifier`.
+
+    Attributes
+    ----------
+    network_ : Network
+    classes_, model_, n_atoms_, n_features_in_, feature_names_in_
+        As of :class:`KernelClassifier`; the column of the sensors counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from halk.sklearn import NetworkClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> x, sensor = rng.uniform(size=600), rng.integers(2, size=600)
+    >>> X = np.column_stack([sensor, x])
+    >>> y = x > 0.4 + 0.2 * sensor
+    >>> model = NetworkClassifier(sensor=0, edges=[(0, 1)], random_state=0)
+    >>> model.fit(X, y).predict([[0, 0.5], [1, 0.5]])
+    array([ True, False])
+    """
+
+    def __init__(
+        self,
+        sensor: Any = None,
+        network: Any = None,
+        edges: Any = None,
+        positions: Any = None,
+        radius: float | None = None,
+        k: int | None = None,
+        metric: str = "euclidean",
+        tolerance: Any = 1.0,
+        proximity: Any = "squared",
+        dual_step_size: float | None = None,
+        kernel: Any = "gaussian",
+        bandwidth: Any = "median",
+        loss: Any = "logistic",
+        step_size: float = 3.0,
+        regularization: float = 1e-4,
+        epsilon: float = 0.1,
+        parsimony: float | None = None,
+        n_passes: int = 5,
+        shuffle: bool = True,
+        random_state: Any = None,
+        standardize_inputs: bool = True,
+        warm_up: int = 256,
+    ) -> None:
+        super().__init__(
+            kernel, bandwidth, loss, step_size, regularization, epsilon, parsimony,
+            n_passes, shuffle, random_state, standardize_inputs, warm_up,
+        )  # fmt: skip
+        self.sensor = sensor
+        self.network = network
+        self.edges = edges
+        self.positions = positions
+        self.radius = radius
+        self.k = k
+        self.metric = metric
+        self.tolerance = tolerance
+        self.proximity = proximity
+        self.dual_step_size = dual_step_size
