@@ -227,7 +227,7 @@ def test_rows_of_parquet_are_numbered_from_one(tmp_path):
     refused(path, r"row 1, sensor 'a': time must be .*datetime.*write times as numbers")
     columns["time"] = pyarrow.array([1, 2], pyarrow.timestamp("ns"))
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
-    refused(path, "row 1, sensor 'a': time must be a finite number, got '1970-01-01 ")
+    refused(path, "row 1, sensor 'a': time must be a finite number, got .*1970-01-01 ")
     columns["time"] = [True, False]
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
     refused(path, "time must be a finite number, got True")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,6 +45,14 @@ class Online:
         )  # fmt: skip
         self._columns = Columns()
         self._model = Model(settings, 0, 0 if takes_labels else 1)
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        """Bytes of the model itself, as it is stored.
+
+        River would walk on into the compiled code, which all models share.
+        """
+        return len(pickle.dumps(self, protocol=5))
 
     @property
     def n_atoms(self) -> int:
