@@ -12,10 +12,10 @@ from halk.compression.block import (
     UNDECIDED,
     UNVERIFIED,
     is_within,
-    merge_duplicates,
     weights_only,
 )
 from halk.compression.greedy import commit, project
+from halk.compression.merge import merge_duplicates
 from halk.compression.rescue import rescue
 from halk.compression.rows import Rows, rows_of
 from halk.compression.trust import AGE, DRIFT, PATIENCE, measured_drift
