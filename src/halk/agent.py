@@ -23,7 +23,7 @@ from halk._validation import (
 )
 from halk.arena import copy_dictionary, roomier
 from halk.body import Whole, conclude, fresh_body, move, predict
-from halk.compression import NEEDS_DECISION, NEEDS_RESCUE, dictionary
+from halk.compression import NEEDS_DECISION, NEEDS_PROJECTION, NEEDS_RESCUE, dictionary
 from halk.errors import DivergenceError
 from halk.expansion import Expansion
 from halk.formulas import Rules, formulas_of
@@ -97,6 +97,7 @@ class Agent:
         self._body = fresh_body(settings, pace, tolerance, n_features)
         self._can_decide = False
         self._can_rescue = False
+        self._can_project = False
         self._whole: Any = None
         self._queries: dict[int, Query] = {}
         self._reading: tuple[Vector, float, float] | None = None
@@ -107,7 +108,9 @@ class Agent:
 
     def _lent(self) -> Any:
         if self._whole is None:
-            formulas = formulas_of(self.rules, self._can_decide, self._can_rescue)
+            formulas = formulas_of(
+                self.rules, self._can_decide, self._can_rescue, self._can_project
+            )
             self._whole = lent(Whole(formulas, mover_of(formulas), self._body))
         return self._whole
 
@@ -280,6 +283,9 @@ class Agent:
             m = int(move(self._lent(), b, self._reading is not None, y))
             if m >= 0:
                 return
+            if m == NEEDS_PROJECTION:
+                self._can_project, self._whole = True, None
+                continue
             if m == NEEDS_DECISION:
                 self._can_decide, self._whole = True, None
                 continue

@@ -38,7 +38,10 @@ class Formulas(NamedTuple):
 
 
 def formulas_of(
-    rules: Rules, can_decide: bool = True, can_rescue: bool = True
+    rules: Rules,
+    can_decide: bool = True,
+    can_rescue: bool = True,
+    can_project: bool = True,
 ) -> Formulas:
     """Return the rules for compiled code; compiles what is new among them.
 
@@ -47,7 +50,7 @@ def formulas_of(
     return Formulas(
         rows=rows_of(rules.kernel),
         adapter=adapter_of(rules.adaptation, rules.kernel),
-        procedures=procedures(can_decide, can_rescue),
+        procedures=procedures(can_decide, can_rescue, can_project),
         slope=_slope(skeleton(rules.loss)),
         loss=parameters(rules.loss),
         loss_curvature=float(loss_curvature(rules.loss)),

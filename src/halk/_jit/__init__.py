@@ -13,6 +13,7 @@ from halk._jit.compilation import (
     scaled_tuple,
     shared,
 )
+from halk._jit.elsewhere import Helper
 from halk._jit.exponential import FARTHEST, decay
 from halk._jit.lanes import (
     LANES,
@@ -47,6 +48,7 @@ __all__ = [
     "FARTHEST",
     "IS_INTERPRETED",
     "LANES",
+    "Helper",
     "Lanes",
     "any_at_most",
     "any_below",

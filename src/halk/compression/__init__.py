@@ -9,6 +9,7 @@ loops in lanes, ``workspace`` the arrays of all.
 from halk.compression.block import weights_only
 from halk.compression.compress import (
     NEEDS_DECISION,
+    NEEDS_PROJECTION,
     NEEDS_RESCUE,
     Procedures,
     compress,
@@ -37,6 +38,7 @@ __all__ = [
     "COUNTED",
     "DRIFT",
     "NEEDS_DECISION",
+    "NEEDS_PROJECTION",
     "NEEDS_RESCUE",
     "PANEL",
     "ROUNDING",

@@ -1,11 +1,12 @@
 """KOMP with pre-fitting, from the unprojected function to the compressed one (S7)."""
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import LANES, borrowed, compiled, internal, load, pointer, store
+from halk._jit import LANES, Helper, borrowed, compiled, internal, load, pointer, store
 from halk._validation import Vector, nonnegative
 from halk.compression.block import (
     DECIDED,
@@ -43,18 +44,39 @@ class Procedures(NamedTuple):
     rescue: Any  # remove atoms where the inverse cannot be trusted
 
 
+_helper = Helper(__name__, "compile_parts")
+
+
+def compile_parts() -> Iterator[str]:
+    """Compile the parts that a first start needs last, in the order of their need."""
+    procedures(can_decide=False, can_rescue=False)
+    yield "project"
+    procedures(can_decide=True, can_rescue=False)
+    yield "decide"
+
+
 @cache
-def procedures(can_decide: bool = True, can_rescue: bool = True) -> Procedures:
+def procedures(
+    can_decide: bool = True, can_rescue: bool = True, can_project: bool = True
+) -> Procedures:
     """Return the parts of compression, compiled when first asked for.
 
     Two of them are large and not needed by everybody: a young dictionary has nothing to
-    decide, and rescue from an inverse that drifted is hardly ever needed. Without
-    them, ``compress`` asks for them when they are.
+    decide, and rescue from an inverse that drifted is hardly ever needed. Another
+    process may be compiling the largest one. Without them, ``compress`` asks for them.
     """
+    if not can_project:
+        can_project = not _helper.is_at_work(project)
+    elif can_decide:
+        _helper.wait_for("decide")
+    else:
+        _helper.wait_for("project")
     D, B, ws, trust = dictionary(1, 1), block(1, 1, 1), workspace(1, 1, 1), np.zeros(2)
     verified = pointer(False, D, 0, B, ws, 0, 0.0, trust)
     return Procedures(
-        project=pointer(0, D, 0, B, ws, 0, 0.0)(project),
+        project=pointer(0, D, 0, B, ws, 0, 0.0)(
+            project if can_project else _no_projection
+        ),
         decide=pointer(0, D, 0, B, ws, 0, 0.0, trust)(
             weights_only if can_decide else _no_decision
         ),
@@ -65,6 +87,12 @@ def procedures(can_decide: bool = True, can_rescue: bool = True) -> Procedures:
 
 ABSENT = -3
 """What the stand-in of a procedure that is not there returns."""
+
+
+def _no_projection(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
+) -> int:
+    return ABSENT
 
 
 def _no_decision(
@@ -102,8 +130,8 @@ def _verify(
 YOUNG = 4
 """Atoms below which there is nothing to decide: to project is as fast."""
 
-NEEDS_DECISION, NEEDS_RESCUE = -(2**40), -(2**41)
-"""``compress`` needs the procedures that decide, or the one that rescues."""
+NEEDS_DECISION, NEEDS_RESCUE, NEEDS_PROJECTION = -(2**40), -(2**41), -(2**42)
+"""``compress`` needs a procedure that is not there."""
 
 
 @internal
@@ -157,8 +185,10 @@ def _replace_atoms(
     budget: float, trust: Vector,
 ) -> int:  # fmt: skip
     """Change the atoms of the dictionary; returns as :func:`compress` does."""
-    ws.counts[PROJECTED] += 1
     n_kept: int = procedures.project(D, m, block, ws, b, budget)
+    if n_kept == ABSENT:
+        return NEEDS_PROJECTION
+    ws.counts[PROJECTED] += 1
     if n_kept < 0:
         n_kept = procedures.rescue(m, block, ws, b, budget)
         if n_kept == ABSENT:

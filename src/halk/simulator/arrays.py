@@ -93,7 +93,10 @@ class Record(NamedTuple):
     asked: Indices  # (T,)       number of edges asked
 
 
-(FINISHED, NEEDS_ARENA, NEEDS_ROOM, DIVERGED, NEEDS_DECIDER, NEEDS_RESCUER) = range(6)
+(
+    FINISHED, NEEDS_ARENA, NEEDS_ROOM, DIVERGED, NEEDS_DECIDER, NEEDS_RESCUER,
+    NEEDS_PROJECTOR,
+) = range(7)  # fmt: skip
 """What the compiled loop returns: done, or why it must come back."""
 
 _KEPT = 2**24

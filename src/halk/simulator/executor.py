@@ -18,6 +18,7 @@ from halk.simulator.arrays import (
     FINISHED,
     NEEDS_ARENA,
     NEEDS_DECIDER,
+    NEEDS_PROJECTOR,
     NEEDS_RESCUER,
     NEEDS_ROOM,
     Engine,
@@ -90,6 +91,7 @@ class Simulator:
         self._can_move = False
         self._can_decide = False
         self._can_rescue = False
+        self._can_project = False
 
     def __getstate__(self) -> dict[str, Any]:
         # what is lent holds pointers into this process: another one makes its own
@@ -121,7 +123,9 @@ class Simulator:
     def _lent(self) -> list[Any]:
         """Return the posts of all threads, made when needed."""
         if not self._posts:
-            formulas = formulas_of(self.rules, self._can_decide, self._can_rescue)
+            formulas = formulas_of(
+                self.rules, self._can_decide, self._can_rescue, self._can_project
+            )
             engine = Engine(
                 formulas,
                 mover_of(formulas),
@@ -218,6 +222,8 @@ class Simulator:
                 agent = int(self._talk.touched[cursor[2]])
                 larger = enlarged(self._state.arena, agent, wanted)
                 self._state = self._state._replace(arena=larger)
+            elif status == NEEDS_PROJECTOR:
+                self._can_project = True
             elif status == NEEDS_DECIDER:
                 self._can_decide = True
             elif status == NEEDS_RESCUER:

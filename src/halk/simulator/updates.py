@@ -2,12 +2,20 @@
 
 from halk._jit import borrowed, internal
 from halk.arena import dictionary_of
-from halk.compression import NEEDS_DECISION, NEEDS_RESCUE, TERMS, Block, Dictionary
+from halk.compression import (
+    NEEDS_DECISION,
+    NEEDS_PROJECTION,
+    NEEDS_RESCUE,
+    TERMS,
+    Block,
+    Dictionary,
+)
 from halk.simulator.answers import kept_rows, with_cross
 from halk.simulator.arrays import (
     FINISHED,
     NEEDS_ARENA,
     NEEDS_DECIDER,
+    NEEDS_PROJECTOR,
     NEEDS_RESCUER,
     Engine,
     Readings,
@@ -95,6 +103,8 @@ def update_agent(
         if m >= 0:
             break
         talk.place[i] = -1  # rows of points that repeat were overwritten
+        if m == NEEDS_PROJECTION:
+            return NEEDS_PROJECTOR
         if m == NEEDS_DECISION:
             return NEEDS_DECIDER
         if m == NEEDS_RESCUE:

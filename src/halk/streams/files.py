@@ -57,9 +57,14 @@ def opened(path: PathLike) -> Source:
         packed = Path(path).read_bytes()
     except OSError as error:
         raise unreadable(path, error) from None
+    return source_of(os.fspath(path), packed)
+
+
+def source_of(path: str, packed: bytes) -> Source:
+    """Return what a file holds, unpacked if gzip packed it."""
     if not packed.strip():
         raise DataError(f"{path} must not be empty, got {len(packed)} bytes")
-    return Source(os.fspath(path), _unpacked(path, packed), _sha256(packed))
+    return Source(path, _unpacked(path, packed), _sha256(packed))
 
 
 def unreadable(path: PathLike, error: OSError) -> DataError:

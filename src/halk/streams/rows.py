@@ -2,8 +2,10 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from halk.streams.errors import DataError
@@ -19,9 +21,10 @@ class Table(NamedTuple):
     path: str
     header: tuple[str, ...]
     columns: list[list[Any]]
-    numbers: list[int]  # of the rows, as the user's program shows them
+    numbers: Sequence[int]  # of the rows, as the user's program shows them
     word: str  # what is numbered: "line" or "row"
     sha256: str
+    units: Mapping[str, str] = MappingProxyType({})  # that the file itself names
 
     def cells(self, column: str) -> list[Any]:
         """Return a column by its name."""
@@ -35,7 +38,11 @@ class Table(NamedTuple):
 
 def load(path: PathLike) -> Table:
     """Read a table, after its content: CSV, packed by gzip or not, or Parquet."""
-    source = opened(path)
+    return loaded(opened(path))
+
+
+def loaded(source: Source) -> Table:
+    """Return the table of a file that is in memory."""
     is_parquet = source.data.startswith(b"PAR1")
     table = _from_parquet(source) if is_parquet else _from_csv(source)
     names = [name for name in table.header if name]
@@ -43,27 +50,29 @@ def load(path: PathLike) -> Table:
     if twice:
         listed = ", ".join(map(repr, twice))
         raise DataError(
-            f"{path}: columns must have different names, got twice {listed}"
+            f"{source.path}: columns must have different names, got twice {listed}"
         )
-    if not table.numbers:
-        raise DataError(f"{path}: table must have rows, got a header only")
+    if not len(table.numbers):
+        raise DataError(f"{source.path}: table must have rows, got a header only")
     return table
 
 
 def _from_csv(source: Source) -> Table:
     records = _records(source)
     _, header = next(records)
-    body = list(records)
-    ragged = [
-        f"{source.path}, line {line}: row must have {len(header)} cells, "
-        f"got {len(cells)}"
-        for line, cells in body
-        if len(cells) != len(header)
-    ]
+    columns: list[list[Any]] = [[] for _ in header]
+    numbers, ragged = array("q"), []
+    same: dict[str, str] = {}  # names of sensors, times: one object for all their cells
+    for line, cells in records:
+        if len(cells) != len(header):
+            rule = f"row must have {len(header)} cells, got {len(cells)}"
+            ragged.append(f"{source.path}, line {line}: {rule}")
+            continue
+        numbers.append(line)
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(same.setdefault(cell, cell))
     if ragged:
         raise problems(ragged, "add or remove separators, or quote cells that hold one")
-    columns = [list(cells) for cells in zip(*(cells for _, cells in body), strict=True)]
-    numbers = [line for line, _ in body]
     return Table(source.path, tuple(header), columns, numbers, "line", source.sha256)
 
 

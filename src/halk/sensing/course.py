@@ -1,0 +1,74 @@
+"""The order in which a model learns a table: every reading new once, and rehearsed.
+
+A new reading is predicted before it is learned (progressive validation), so its miss
+is that of a reading never seen. After it come some of the readings before, drawn at
+random: what was learned is not forgotten, and one table is enough to settle on.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halk._validation import Indices, Matrix, Vector
+from halk.learners.base import Learner
+from halk.simulator import Readings
+
+PORTION = 50_000
+"""Readings between two moments at which progress is told and an interrupt heard."""
+
+
+class Course(NamedTuple):
+    """Which readings to learn, in order."""
+
+    reading: Indices  # (n,)
+    is_new: Any  # (n,) of bool: whether it was not learned before
+
+
+def course(
+    n: int,
+    n_rehearsed: int,
+    rng: np.random.Generator,
+    n_settling: int = 0,
+    n_old: int = 0,
+) -> Course:
+    """Return an order of ``n`` readings, ``n_rehearsed`` earlier ones after each.
+
+    Parameters
+    ----------
+    n_settling : int
+        How often everything is learned once more at the end.
+    n_old : int
+        The first readings are not new: they are rehearsed only.
+    """
+    order = np.concatenate([np.arange(n_old), n_old + rng.permutation(n - n_old)])
+    n_new = n - n_old
+    block = np.empty((n_new, 1 + n_rehearsed), np.int64)
+    block[:, 0] = order[n_old:]
+    known = n_old + 1 + np.arange(n_new)[:, None]
+    block[:, 1:] = order[(rng.random((n_new, n_rehearsed)) * known).astype(np.int64)]
+    is_new = np.zeros(block.shape, bool)
+    is_new[:, 0] = True
+    again = [rng.permutation(n) for _ in range(n_settling)]
+    reading = np.concatenate([block.reshape(-1), *again])
+    padding = np.zeros(n_settling * n, bool)
+    return Course(reading, np.concatenate([is_new.reshape(-1), padding]))
+
+
+def taught(
+    learner: Learner, steps: Course, agent: Indices, Z: Matrix, y: Vector, tell: Any
+) -> Vector:
+    """Let a learner take a course; return predictions before learning, (n,).
+
+    NaN for readings that are not new in it.
+    """
+    predictions = np.full(len(y), np.nan)
+    n = len(steps.reading)
+    for first in range(0, n, PORTION):
+        part = slice(first, first + PORTION)
+        chosen = steps.reading[part]
+        start = np.arange(len(chosen) + 1)
+        record = learner.observe(Readings(start, agent[chosen], Z[chosen], y[chosen]))
+        new = steps.is_new[part]
+        predictions[chosen[new]] = record.prediction[new]
+        tell(min(first + PORTION, n) / n)
+    return predictions

@@ -1,0 +1,110 @@
+"""A table to learn, and how well choices learn it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halk._validation import Indices, Matrix, Vector
+from halk.errors import DivergenceError
+from halk.learners import HALK
+from halk.sensing.choices import Choices, Graph, inputs_of, learner_of, network_of
+from halk.sensing.course import course, taught
+from halk.tables.schema import Schema
+from halk.tables.sensors import Sensors
+
+TRIAL_STEPS = 12_000
+"""Steps of a trial, rehearsals included, where readings are few."""
+
+TRIAL_READINGS = 4_000
+"""Readings that a trial learns at most."""
+
+
+class Scale(NamedTuple):
+    """Mean and spread of the values."""
+
+    offset: float
+    spread: float
+
+
+def scale_of(y: Vector) -> Scale:
+    """Return mean and spread of values; a spread of 1 if there is none."""
+    spread = float(y.std())
+    return Scale(float(y.mean()), spread if spread > 0 else 1.0)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Readings of a network of sensors, in the units of their table."""
+
+    schema: Schema
+    sensors: Sensors
+    graph: Graph | None
+    agent: Indices
+    x: Matrix
+    y: Vector
+
+    @property
+    def scale(self) -> Scale:
+        """Of the values."""
+        return scale_of(self.y)
+
+    def learner(self, choices: Choices) -> HALK:
+        """Return a learner that has learned nothing yet."""
+        return learner_of(choices, network_of(choices, self.sensors, self.graph))
+
+    def inputs(self, choices: Choices) -> Matrix:
+        """Return what the kernel compares."""
+        return inputs_of(choices, self.x, self.agent, self.schema, self.sensors)
+
+    def score(self, choices: Choices, seed: int = 0) -> float:
+        """Return the error at new readings in the second half, in spreads of values."""
+        n = len(self.y)
+        offset, spread = self.scale
+        y = (self.y - offset) / spread
+        rng = np.random.default_rng([seed, 1])
+        steps = course(n, rehearsals(n, TRIAL_STEPS), rng)
+        try:
+            learner, Z = self.learner(choices), self.inputs(choices)
+            predictions = taught(learner, steps, self.agent, Z, y, _silent)
+        except DivergenceError:
+            return float("inf")
+        late = steps.reading[steps.is_new][n // 2 :]
+        return float(np.sqrt(np.mean((predictions[late] - y[late]) ** 2)))
+
+    def sample(self, seed: int = 0) -> "Problem":
+        """Return a part to try choices on: few sensors rather than few of each.
+
+        A random sensor and those nearest in number of neighbours, with all they have.
+        """
+        if len(self.y) <= TRIAL_READINGS:
+            return self
+        rng = np.random.default_rng([seed, 2])
+        counts = np.bincount(self.agent, minlength=len(self.sensors.names))
+        order = self._around(int(rng.integers(len(counts))))
+        total = np.cumsum(counts[order])
+        n_kept = max(int(np.searchsorted(total, TRIAL_READINGS)) + 1, min(12, len(order)))
+        kept = np.isin(self.agent, order[:n_kept])
+        rows = np.flatnonzero(kept)
+        if len(rows) > TRIAL_READINGS:
+            rows = np.sort(rng.permutation(rows)[:TRIAL_READINGS])
+        return Problem(
+            self.schema, self.sensors, self.graph, self.agent[rows], self.x[rows],
+            self.y[rows],
+        )  # fmt: skip
+
+    def _around(self, middle: int) -> Indices:
+        """Return the sensors from the nearest to a place to the farthest."""
+        if self.sensors.positions is None:
+            return np.roll(np.arange(len(self.sensors.names)), -middle)
+        away = self.sensors.flat() - self.sensors.flat()[middle]
+        return np.argsort((away**2).sum(axis=1), kind="stable")
+
+
+def rehearsals(n: int, n_steps: int) -> int:
+    """Return how many earlier readings to learn after each of ``n`` new ones."""
+    return int(np.clip(n_steps // max(n, 1) - 1, 0, 200))
+
+
+def _silent(share: Any) -> None:
+    pass

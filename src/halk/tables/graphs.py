@@ -1,0 +1,111 @@
+"""Who talks to whom, from a file: an edge list or GraphML."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halk.streams import naming
+from halk.streams.errors import DataError
+from halk.streams.files import PathLike, meant, problems
+from halk.streams.rows import Table
+from halk.tables.cells import labels, numeric
+from halk.tables.sources import table_of
+
+ENDS = (("from", "to"), ("source", "target"), ("a", "b"), ("i", "j"), ("u", "v"))
+TOLERANCE = ("tolerance", "gamma")
+
+Edge = tuple[str, str, float | None]
+"""Two sensors, and how far they may differ if the file says so."""
+
+
+def edges_of(source: Any) -> list[Edge]:
+    """Return the pairs of a graph.
+
+    Parameters
+    ----------
+    source : path, frame, or iterable of pairs
+        An edge list (CSV or Parquet: two columns of names, perhaps one called
+        tolerance), a GraphML file, or pairs of names.
+    """
+    is_path = isinstance(source, str) or hasattr(source, "__fspath__")
+    if is_path and Path(source).suffix.casefold() in {".graphml", ".xml"}:
+        return _from_graphml(source)
+    if is_path or not isinstance(source, list | tuple | set):
+        return _from_table(table_of(source, "graph"))
+    return [(str(one), str(other), None) for one, other in source]
+
+
+def _from_graphml(path: PathLike) -> list[Edge]:
+    try:
+        networkx = import_module("networkx")
+    except ImportError:
+        raise ImportError(
+            "GraphML needs networkx: pip install 'halk[graphs]'"
+        ) from None
+    try:
+        graph = networkx.read_graphml(path)
+    except FileNotFoundError:
+        raise DataError(f"{path} must exist, got no such file") from None
+    except Exception as error:  # of whatever kind the XML parser has
+        raise DataError(f"{path} must be a GraphML file, got: {error}") from None
+    names = {
+        node: str(data.get("label") or data.get("name") or node)
+        for node, data in graph.nodes(data=True)
+    }
+    return [
+        (names[one], names[other], _tolerance(data))
+        for one, other, data in graph.edges(data=True)
+    ]
+
+
+def _tolerance(data: dict[str, Any]) -> float | None:
+    found = next((data[name] for name in TOLERANCE if name in data), None)
+    return None if found is None else float(found)
+
+
+def _from_table(table: Table) -> list[Edge]:
+    header = [name for name in table.header if name]
+    ends = next(
+        (
+            (naming.alike(header, [one]), naming.alike(header, [other]))
+            for one, other in ENDS
+            if naming.alike(header, [one]) and naming.alike(header, [other])
+        ),
+        (header[0], header[1]) if len(header) > 1 else None,
+    )
+    if ends is None:
+        raise DataError(
+            f"{table.path}: an edge list must have two columns of sensors, got "
+            f"{', '.join(header)}"
+        )
+    one, other = (labels(table, name) for name in ends)
+    column = naming.alike(header, TOLERANCE)
+    limits: list[float | None] = [None] * len(one)
+    if column:
+        found = numeric(table, column)
+        wrong = np.flatnonzero(found.is_wrong | (found.values < 0))
+        if len(wrong):
+            cells = table.cells(column)
+            listed = [f"{table.where(row)}: {cells[row]!r}" for row in wrong.tolist()]
+            raise problems(listed, "tolerances must be numbers, not negative")
+        limits = [None if v != v else float(v) for v in found.values.tolist()]
+    return list(zip(one, other, limits, strict=True))
+
+
+def pairs_of(
+    edges: list[Edge], names: tuple[str, ...], path: str = "graph"
+) -> tuple[list[tuple[int, int]], list[float | None]]:
+    """Return the edges by number, each pair once; sensors must be known."""
+    number = {name: i for i, name in enumerate(names)}
+    unknown = sorted({end for edge in edges for end in edge[:2]} - set(number))
+    if unknown:
+        listed = [f"{path}: {name!r}{meant(name, names)}" for name in unknown]
+        raise problems(listed, "a graph must connect sensors that are known")
+    found: dict[tuple[int, int], float | None] = {}
+    for one, other, tolerance in edges:
+        i, j = sorted((number[one], number[other]))
+        if i != j:
+            found.setdefault((i, j), tolerance)
+    return list(found), list(found.values())
