@@ -516,7 +516,7 @@ def test_the_order_of_the_edges_does_not_matter(rng: np.random.Generator) -> Non
 
 
 @pytest.mark.parametrize("coupling", ["exact", "paper"])
-def test_the_step_size_counts_the_curvature_of_the_pulls_that_act(
+def test_the_step_size_counts_own_terms_always_and_pulls_that_act(
     coupling: str, rng: np.random.Generator
 ) -> None:
     learner = trained(rng, coupling=coupling, kernel=reference.linear)
@@ -527,7 +527,8 @@ def test_the_step_size_counts_the_curvature_of_the_pulls_that_act(
     largest = [9.0, 9.0] if coupling == "exact" else [4.0, 9.0]
     first = 0.3 / (1 + 0.3 * largest[0] * (1 + 2 * mu[0] + 2 * taught[0]))
     second = 0.3 / (1 + 0.3 * largest[1] * (1 + 2 * (mu[1] + mu[2]) + 2 * taught[1]))
-    last = 0.3 / (1 + 0.3 * 9 * 2 * mu[2]) if coupling == "exact" else NAN
+    idle = 0.3 / (1 + 0.3 * 9 * (1 + 2 * mu[3] + 2 * mu[2]))  # without a reading
+    last = idle if coupling == "exact" else NAN
     np.testing.assert_allclose(info.step_sizes, [first, second, last], rtol=1e-12)
 
 

@@ -1,40 +1,86 @@
 """halk: sensors that learn together without a server."""
 
-from halk import (
-    bandwidth,
-    checks,
-    evaluate,
-    features,
-    kernels,
-    learners,
-    losses,
-    proximity,
-    reference,
-    theory,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from halk._version import __version__
-from halk.errors import CheckpointError, DivergenceError, HalkError, LawError
-from halk.learners import HALK
-from halk.network import Network
-from halk.trace import Trace
+
+if TYPE_CHECKING:
+    from halk import (
+        bandwidth,
+        checks,
+        evaluate,
+        features,
+        kernels,
+        learners,
+        losses,
+        proximity,
+        reference,
+        sensing,
+        streams,
+        tables,
+        theory,
+    )
+    from halk.errors import CheckpointError, DivergenceError, HalkError, LawError
+    from halk.learners import HALK
+    from halk.network import Network
+    from halk.sensing import SensorModel, fit
+    from halk.streams import DataError
+    from halk.trace import Trace
 
 __all__ = [
     "HALK",
     "CheckpointError",
+    "DataError",
     "DivergenceError",
     "HalkError",
     "LawError",
     "Network",
+    "SensorModel",
     "Trace",
     "__version__",
     "bandwidth",
     "checks",
     "evaluate",
     "features",
+    "fit",
     "kernels",
     "learners",
     "losses",
     "proximity",
     "reference",
+    "sensing",
+    "streams",
+    "tables",
     "theory",
 ]
+
+# Names are imported when they are first used: a command that only answers --help, or
+# looks at a table, does not wait for the compiler.
+_HOMES = {
+    "HALK": "halk.learners",
+    "CheckpointError": "halk.errors",
+    "DataError": "halk.streams",
+    "DivergenceError": "halk.errors",
+    "HalkError": "halk.errors",
+    "LawError": "halk.errors",
+    "Network": "halk.network",
+    "SensorModel": "halk.sensing",
+    "Trace": "halk.trace",
+    "fit": "halk.sensing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in __all__:
+        value = import_module(f"halk.{name}")
+    else:
+        raise AttributeError(f"module 'halk' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

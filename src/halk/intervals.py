@@ -150,6 +150,22 @@ class Intervals:
         )  # fmt: skip
         return covered
 
+    def state(self) -> dict[str, Any]:
+        """Return the arrays that :meth:`from_state` makes the same intervals of."""
+        return {"scores": self._scores, "seen": self._seen, "level": self._level}
+
+    @classmethod
+    def from_state(
+        cls, coverage: float, arrays: dict[str, Any], rate: float = 0.005
+    ) -> "Intervals":
+        """Return intervals that go on where others stopped."""
+        scores, seen, level = arrays["scores"], arrays["seen"], arrays["level"]
+        made = cls(len(level), coverage, scores.shape[1], rate)
+        made._scores[:], made._seen[:], made._level[:] = scores, seen, level
+        for who, n in enumerate(np.minimum(seen, scores.shape[1]).tolist()):
+            made._ranked[who, :n] = np.sort(scores[who, :n])
+        return made
+
     def half_widths(self) -> Vector:
         """Return half the width of every agent's interval, infinite if not yet known.
 

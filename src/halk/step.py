@@ -194,17 +194,30 @@ def _compare(
 @internal
 def _own_pull(
     formulas: Formulas, block: Block, y: float, target: Vector, mu: Vector, inbox: Inbox
-) -> float:
-    """Fill S3 into row 0 of the block; return its curvature, for S9."""
+) -> None:
+    """Fill S3 into row 0 of the block."""
     n, own = len(mu), inbox.mine[0]
     answer, slope = inbox.answer, inbox.slope
     _compare(formulas, own, answer, n, target[SPREAD], inbox)
-    pull, price = own_slope(formulas, own, y, target), 0.0
+    pull = own_slope(formulas, own, y, target)
     for e in range(n):
         if answer[e] == answer[e]:
             pull += mu[e] * slope[e]
-            price += mu[e]
     block.coefficients[0] = pull
+
+
+@internal
+def _own_curvature(formulas: Formulas, mu: Vector) -> float:
+    """Return the curvature of an agent's own terms, for S9.
+
+    They count in every step, also in one in which the agent has no reading or hears no
+    answer: who alone reads makes small steps, and the neighbours that it asks must not
+    make large ones. Their pulls on each other would no longer balance, and a network
+    whose agents read one after the other would drift away.
+    """
+    price = 0.0
+    for e in range(len(mu)):
+        price += mu[e]
     return formulas.loss_curvature + 2.0 * price * formulas.proximity_curvature
 
 
@@ -254,12 +267,12 @@ def update_function(
     ``D`` and returns the number of atoms, or minus the number that ``D`` should have
     room for, with ``D`` untouched.
     """
-    curvature = 0.0
+    curvature = _own_curvature(formulas, mu)
     first = 1 if has_reading else 0
     if b > first:
         curvature += _neighbour_pulls(formulas, block, inbox, first, b, target)
     if has_reading:
-        curvature += _own_pull(formulas, block, y, target, mu, inbox)
+        _own_pull(formulas, block, y, target, mu, inbox)
     eta, rows = pace.step_size, formulas.rows
     rows.fill_diagonal(rows.theta, scale, block, b, ws.scratch)
     if settings.is_normalized:

@@ -74,27 +74,33 @@ def save(learner: Saveable, path: PathLike) -> None:
     A :class:`halk.kernels.Custom` kernel is saved by the name of its function only.
     Tuples of numbers come back as lists, arrays as float64 or int64 arrays.
     """
-    members: Members = {}
     try:
-        arguments = {
-            name: encoded(getattr(learner, name), f"arguments.{name}", members)
-            for name in names_of(type(learner))
-        }
-        if learner.state is not None:
-            members |= packed(learner.state)
-            if hasattr(learner.state, "arena"):
-                kernel = getattr(learner, "kernel")  # noqa: B009
-                members[_VALUES] = kernel_values(learner.state, kernel)
+        header, members = contents(learner)
     except RefusedError as refusal:
         raise CheckpointError(f"{path} was not saved: the model {refusal}") from None
+    with replacing(path) as file:
+        write(file, header, members)
+
+
+def contents(learner: Saveable) -> tuple[dict[str, Any], Members]:
+    """Return header and members of a learner's checkpoint."""
+    members: Members = {}
+    arguments = {
+        name: encoded(getattr(learner, name), f"arguments.{name}", members)
+        for name in names_of(type(learner))
+    }
+    if learner.state is not None:
+        members |= packed(learner.state)
+        if hasattr(learner.state, "arena"):
+            kernel = getattr(learner, "kernel")  # noqa: B009
+            members[_VALUES] = kernel_values(learner.state, kernel)
     header = {
         "learner": type(learner).__name__,
         "n_steps": learner.n_steps,
         "n_features": learner.n_features,
         "arguments": arguments,
     }
-    with replacing(path) as file:
-        write(file, header, members)
+    return header, members
 
 
 def load(path: PathLike, cls: type[L], kernel: Any = None) -> L:
@@ -131,6 +137,13 @@ def load(path: PathLike, cls: type[L], kernel: Any = None) -> L:
 
 def _loaded(file: BinaryIO, cls: type[L], kernel: Any) -> L:
     header, members = read(file)
+    return revived(header, members, cls, kernel)
+
+
+def revived(
+    header: dict[str, Any], members: Members, cls: type[L], kernel: Any = None
+) -> L:
+    """Return the learner of a checkpoint's contents, or refuse them."""
     try:
         _check_header(header, cls)
         learner = _rebuilt(header, members, cls, kernel)

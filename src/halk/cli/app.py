@@ -12,6 +12,9 @@ from typing import Annotated, Any, Literal
 import cyclopts  # noqa: TID253
 
 from halk._version import __version__
+from halk.cli.fit import fit, update
+from halk.cli.look import doctor, inspect
+from halk.cli.use import fill, predict
 from halk.errors import HalkError
 
 app = cyclopts.App(
@@ -21,6 +24,9 @@ app = cyclopts.App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
+
+for command in (doctor, fit, fill, predict, update, inspect):
+    app.command(command)
 
 
 def _whole(type_: Any, tokens: Sequence[Any]) -> int:

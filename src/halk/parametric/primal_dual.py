@@ -8,7 +8,7 @@ import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
 from halk.parametric.base import Independent, Writes
-from halk.parametric.exchange import Exchange
+from halk.parametric.exchange import Exchange, edges_of
 from halk.parametric.products import add_rows, squares
 from halk.simulator import DOUBLE
 
@@ -42,7 +42,7 @@ class PrimalDual(Independent):
         self, seen: Exchange, mu: Vector, g: Vector
     ) -> tuple[Indices, Matrix]:
         """Return who moves and where to, S5 without the neighbours' pulls."""
-        curvature = squares(seen.phi) * self._own_curvature(seen, mu)
+        curvature = squares(seen.phi) * self._own_curvature(seen.agents)
         eta = self._step_sizes(seen.agents, curvature)
         moved = self._shrunk(self.state.weights[seen.agents], eta)
         rows = np.arange(len(eta))
@@ -61,8 +61,8 @@ class PrimalDual(Independent):
         kappa = np.zeros(n)
         kappa[mine] = squared
         np.maximum.at(kappa, theirs, squared[seen.reader])
-        curvature = 2.0 * self.setup.proximity.curvature * np.bincount(theirs, mu, n)
-        curvature[mine] += self._own_curvature(seen, mu)
+        bound = 2.0 * self.setup.proximity.curvature
+        curvature = self._own_curvature(touched) + bound * np.bincount(theirs, mu, n)
         eta = self._step_sizes(touched, kappa * curvature)
         moved = self.state.weights[touched]
         moved[mine] = self._shrunk(moved[mine], eta[mine])
@@ -74,9 +74,11 @@ class PrimalDual(Independent):
         is_moved[mine] = True
         return touched[is_moved], self._into_ball(moved[is_moved])
 
-    def _own_curvature(self, seen: Exchange, mu: Vector) -> Vector:
-        """Return the curvature of the agents' own terms, for S9."""
-        prices = np.bincount(seen.reader, mu, len(seen.agents)).astype(np.float64)
+    def _own_curvature(self, agents: Indices) -> Vector:
+        """Return the curvature of agents' own terms, for S9: with a reading or not."""
+        edges, reader = edges_of(self.setup.network, agents)
+        mu = self.state.multipliers[edges]
+        prices = np.bincount(reader, mu, len(agents)).astype(np.float64)
         bound = 2.0 * self.setup.proximity.curvature
         return self.setup.loss.curvature + bound * prices
 

@@ -239,17 +239,18 @@ class HALK:
     def _step_size(self, i: int, seen: Exchange) -> float:
         """S9: ``eta / (1 + eta kappa (loss'' + 2 sum mu_ij h'' + 2 sum mu_ji h''))``.
 
-        Only pulls that act in this step count, and kappa is the largest k(x, x) of
-        the points that enter. A neighbour's h is in its units, hence the scales.
+        An agent's own terms always count, those of its neighbours where they pull in
+        this step; kappa is the largest k(x, x) of the points that enter. A neighbour's
+        h is in its units, hence the scales.
         """
         eta, h_curvature = float(self.step_size[i]), self.proximity.curvature
-        entering, curvature = self._teachers(i, seen), 0.0
+        mu = sum(self.multipliers[self.edge[i, j]] for j in self.neighbours[i])
+        curvature = self.loss.curvature + 2 * mu * h_curvature
+        entering = self._teachers(i, seen)
         for j in entering:
             units = self.scale[i] / self.scale[j]
             curvature += 2 * self.multipliers[self.edge[j, i]] * h_curvature * units**2
         if i in seen.asking:
-            mu = sum(self.multipliers[self.edge[i, j]] for j in self.neighbours[i])
-            curvature += self.loss.curvature + 2 * mu * h_curvature
             entering = [i, *entering]
         kappa = np.diag(self.kernels[i](seen.x[entering], seen.x[entering])).max()
         return eta / float(1 + eta * kappa * curvature) if self.rule != "plain" else eta

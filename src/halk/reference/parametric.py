@@ -126,16 +126,17 @@ class PrimalDual(LMS):
         self.weights, self.multipliers = np.array(weights), np.array(prices)
 
     def _moved(self, i: int, readers: list[int], x: Array, y: Array) -> Array:
-        w, curvature, kappa = self.weights[i].copy(), 0.0, 0.0
-        pull, h = np.zeros_like(w), self.proximity
+        w, kappa, h = self.weights[i].copy(), 0.0, self.proximity
+        pull = np.zeros_like(w)
+        prices = sum(self.multipliers[self.edge[i, j]] for j in self.neighbours[i])
+        curvature = self.loss.curvature + 2 * prices * h.curvature
         if i in readers:
             phi, own = self.features(x[i]), self.predict(i, x[i])
             pull += self.loss.derivative(own, y[i]) * phi
-            curvature, kappa = self.loss.curvature, float(phi @ phi)
+            kappa = float(phi @ phi)
             for j in self.neighbours[i]:
                 mu = self.multipliers[self.edge[i, j]]
                 pull += mu * h.derivative(own, self.predict(j, x[i])) * phi
-                curvature += 2 * mu * h.curvature
         for j in self.neighbours[i]:
             if j in readers and self.coupling == "exact":
                 mu, phi = self.multipliers[self.edge[j, i]], self.features(x[j])

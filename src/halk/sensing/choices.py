@@ -12,9 +12,6 @@ from halk.network import Network
 from halk.sensing.encoding import Encoder, Part
 from halk.tables.sensors import Sensors
 
-DUAL = 0.1
-"""Steps of the multipliers, in those of the functions: slower where they are tight."""
-
 
 @dataclass(frozen=True)
 class Choices:
@@ -34,8 +31,12 @@ class Choices:
     tolerance : float
         How far neighbours may differ, in spreads of the values; infinite if they
         learn apart.
-    step_size, budget : float
-        Of a step, and of what compression may lose in it.
+    step_size : float
+        Of functions.
+    dual : float
+        Steps of multipliers, in those of functions.
+    budget : float
+        What compression may lose in a step.
     """
 
     parts: tuple[Part, ...]
@@ -45,6 +46,7 @@ class Choices:
     radius: float | None = None
     tolerance: float = 0.1
     step_size: float = 1.0
+    dual: float = 0.01
     budget: float = 0.01
 
     @property
@@ -62,9 +64,7 @@ class Choices:
 
     def without_part(self, name: str) -> "Choices":
         """Return the choices without one part."""
-        return replace(
-            self, parts=tuple(one for one in self.parts if one.name != name)
-        )
+        return replace(self, parts=tuple(one for one in self.parts if one.name != name))
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,12 @@ class Graph:
     pairs: Indices  # (P, 2)
     tolerance: Any  # (P,), NaN where it is the common one
 
+    def among(self, number: Indices) -> "Graph":
+        """Return the graph of some sensors, by their new numbers; others are -1."""
+        pairs = number[self.pairs]
+        kept = (pairs >= 0).all(axis=1)
+        return Graph(pairs[kept], self.tolerance[kept])
+
 
 def network_of(choices: Choices, sensors: Sensors, graph: Graph | None) -> Network:
     """Return who talks to whom: the graph that was given, or the nearest."""
@@ -86,9 +92,7 @@ def network_of(choices: Choices, sensors: Sensors, graph: Graph | None) -> Netwo
     square = choices.tolerance**2
     if graph is not None:
         own = np.where(np.isnan(graph.tolerance), choices.tolerance, graph.tolerance)
-        return Network(
-            V, graph.pairs, own**2, names=names, positions=sensors.positions
-        )
+        return Network(V, graph.pairs, own**2, names=names, positions=sensors.positions)
     if sensors.positions is None:
         return Network(V, names=names)
     metric = "haversine" if sensors.is_geographic else "euclidean"
@@ -105,7 +109,7 @@ def learner_of(choices: Choices, network: Network) -> HALK:
         network,
         KERNELS[choices.kernel](1.0),
         step_size=choices.step_size,
-        dual_step_size=DUAL * choices.step_size,
+        dual_step_size=choices.dual * choices.step_size,
         epsilon=choices.budget,
         standardize="offset" if choices.offsets == "own" else False,
     )

@@ -5,6 +5,7 @@ is that of a reading never seen. After it come some of the readings before, draw
 random: what was learned is not forgotten, and one table is enough to settle on.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,11 @@ from halk._validation import Indices, Matrix, Vector
 from halk.learners.base import Learner
 from halk.simulator import Readings
 
-PORTION = 50_000
+PORTION = 1_000
 """Readings between two moments at which progress is told and an interrupt heard."""
+
+Tell = Callable[[float], object]
+"""Told which share is done; what it raises ends the course."""
 
 
 class Course(NamedTuple):
@@ -55,7 +59,7 @@ def course(
 
 
 def taught(
-    learner: Learner, steps: Course, agent: Indices, Z: Matrix, y: Vector, tell: Any
+    learner: Learner, steps: Course, agent: Indices, Z: Matrix, y: Vector, tell: Tell
 ) -> Vector:
     """Let a learner take a course; return predictions before learning, (n,).
 

@@ -112,8 +112,8 @@ def candidates(
     found = []
     for one, column in zip(schema.inputs, x.T, strict=True):
         if one.kind == TIME:
-            for kind in time_parts or telling_parts(column):
-                found.append(_time_part(one.name, kind, column))
+            kinds = time_parts or telling_parts(column)
+            found += [_time_part(one.name, kind, column) for kind in kinds]
         elif np.ptp(column) > 0:
             found.append(_number_part(one.name, one.name, "number", column))
     if sensors.positions is not None and len(sensors.names) > 1:
@@ -140,9 +140,7 @@ def telling_parts(times: Vector) -> tuple[str, ...]:
 
 def _time_part(source: str, kind: str, column: Vector) -> Part:
     if kind == "seconds":
-        return replace(
-            _number_part(f"{source}: seconds", source, "seconds", column, 0.2)
-        )
+        return _number_part(f"{source}: seconds", source, "seconds", column, 0.2)
     return Part(f"{source}: {kind}", source, kind, 0.0, 1.0, 0.7)
 
 

@@ -1,7 +1,7 @@
 """A table to learn, and how well choices learn it."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,19 @@ from halk.sensing.course import course, taught
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 
-TRIAL_STEPS = 12_000
+TRIAL_STEPS = 10_000
 """Steps of a trial, rehearsals included, where readings are few."""
 
-TRIAL_READINGS = 4_000
+TRIAL_READINGS = 2_500
 """Readings that a trial learns at most."""
+
+
+ATOMS = 60
+"""Atoms of a sensor on average beyond which choices are not taken: models are small."""
+
+
+class _TooLargeError(Exception):
+    """A trial has more atoms than a model is to have."""
 
 
 class Scale(NamedTuple):
@@ -64,10 +72,16 @@ class Problem:
         y = (self.y - offset) / spread
         rng = np.random.default_rng([seed, 1])
         steps = course(n, rehearsals(n, TRIAL_STEPS), rng)
+        learner, Z = self.learner(choices), self.inputs(choices)
+        has = np.bincount(self.agent, minlength=len(self.sensors.names)) > 0
+
+        def check(share: float) -> None:
+            if learner.model_order[has].mean() > ATOMS:
+                raise _TooLargeError
+
         try:
-            learner, Z = self.learner(choices), self.inputs(choices)
-            predictions = taught(learner, steps, self.agent, Z, y, _silent)
-        except DivergenceError:
+            predictions = taught(learner, steps, self.agent, Z, y, check)
+        except (DivergenceError, _TooLargeError):
             return float("inf")
         late = steps.reading[steps.is_new][n // 2 :]
         return float(np.sqrt(np.mean((predictions[late] - y[late]) ** 2)))
@@ -83,14 +97,19 @@ class Problem:
         counts = np.bincount(self.agent, minlength=len(self.sensors.names))
         order = self._around(int(rng.integers(len(counts))))
         total = np.cumsum(counts[order])
-        n_kept = max(int(np.searchsorted(total, TRIAL_READINGS)) + 1, min(12, len(order)))
-        kept = np.isin(self.agent, order[:n_kept])
-        rows = np.flatnonzero(kept)
+        n_kept = max(
+            int(np.searchsorted(total, TRIAL_READINGS)) + 1, min(12, len(order))
+        )
+        kept = np.sort(order[:n_kept])
+        rows = np.flatnonzero(np.isin(self.agent, kept))
         if len(rows) > TRIAL_READINGS:
             rows = np.sort(rng.permutation(rows)[:TRIAL_READINGS])
+        number = np.full(len(counts), -1)
+        number[kept] = np.arange(len(kept))
+        graph = None if self.graph is None else self.graph.among(number)
         return Problem(
-            self.schema, self.sensors, self.graph, self.agent[rows], self.x[rows],
-            self.y[rows],
+            self.schema, self.sensors.chosen(kept), graph, number[self.agent[rows]],
+            self.x[rows], self.y[rows],
         )  # fmt: skip
 
     def _around(self, middle: int) -> Indices:
@@ -104,7 +123,3 @@ class Problem:
 def rehearsals(n: int, n_steps: int) -> int:
     """Return how many earlier readings to learn after each of ``n`` new ones."""
     return int(np.clip(n_steps // max(n, 1) - 1, 0, 200))
-
-
-def _silent(share: Any) -> None:
-    pass

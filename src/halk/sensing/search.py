@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part, logarithm_of
+from halk.sensing.lengths import shown
 from halk.sensing.problem import Problem
 
 GAIN = 0.005
@@ -15,6 +17,9 @@ GAIN = 0.005
 
 WIDER = 3.0
 """An input may tell little at the width that its spread suggests, and more at this."""
+
+COARSER = 5
+"""How often the budget is doubled for a model that is too large."""
 
 DOUBLINGS = 3
 """How far a number is followed in a direction that helps."""
@@ -48,28 +53,41 @@ class Search:
     problem: Problem
     parts: list[Part]
     fixed: frozenset[str] = frozenset()
-    tell: Tell = lambda done, total, what: None  # noqa: E731
+    tell: Tell = lambda done, total, what: None
     trials: list[Trial] = field(default_factory=list)
 
     def run(self, choices: Choices) -> Choices:
         """Return better choices; two rounds, the second for numbers only."""
-        self._known: dict[Choices, float] = {}
+        self._known: dict[Choices, tuple[float, Choices]] = {}
         self._expected = 24 + 10 * len(self.parts)
         for _ in range(2):
             for ask in (self._inputs, self._numbers, self._kinds):
                 choices = ask(choices)
         return self._numbers(choices)
 
-    def score(self, choices: Choices, question: str, answer: str) -> float:
-        """Return the error of choices, and remember what was asked."""
+    def score(
+        self, choices: Choices, question: str, answer: str
+    ) -> tuple[float, Choices]:
+        """Return the error of choices, and the choices with a budget that will do.
+
+        Models that come out too large are tried again with a larger budget.
+        """
         if choices not in self._known:
-            self._known[choices] = self.problem.score(choices)
-        score = self._known[choices]
+            self._known[choices] = self._tried(choices)
+        score, made = self._known[choices]
         self.trials.append(Trial(question, answer, score))
         done = len(self._known)
         self._expected = max(self._expected, done)
         self.tell(done, self._expected, question)
-        return score
+        return score, made
+
+    def _tried(self, choices: Choices) -> tuple[float, Choices]:
+        for _ in range(COARSER):
+            score = self.problem.score(choices)
+            if np.isfinite(score) or "budget" in self.fixed:
+                break
+            choices = replace(choices, budget=2 * choices.budget)
+        return score, choices
 
     def _better(
         self, choices: Choices, options: list[tuple[str, Choices]], question: str,
@@ -78,11 +96,12 @@ class Search:
         """Return the best of the options, or what there is if none is clearly so."""
         if question in self.fixed or not options:
             return choices
-        best, least = choices, (1 - gain) * self.score(choices, question, now)
+        score, best = self.score(choices, question, now)
+        least = (1 - gain) * score
         for answer, option in options:
-            score = self.score(option, question, answer)
+            score, made = self.score(option, question, answer)
             if score < least:
-                best, least = option, score
+                best, least = made, score
         return best
 
     # what joins the inputs
@@ -96,7 +115,10 @@ class Search:
                 choices = self._better(choices, [option], question, "joins", 0.0)
             elif not is_in:
                 options = [
-                    (f"joins, width {w:.3g}", choices.with_part(replace(part, width=w)))
+                    (
+                        f"joins, {self._length(replace(part, width=w))}",
+                        choices.with_part(replace(part, width=w)),
+                    )
                     for w in (part.width, WIDER * part.width)
                 ]
                 choices = self._better(choices, options, question, "left out", 0.01)
@@ -106,8 +128,9 @@ class Search:
 
     def _numbers(self, choices: Choices) -> Choices:
         for part in choices.parts:
-            choices = self._followed(choices, f"width {part.name}", _widths(part.name))
-        choices = self._followed(choices, "tolerance", _tolerances)
+            moved = partial(self._widened, part.name)
+            choices = self._followed(choices, f"width {part.name}", moved)
+        choices = self._followed(choices, "tolerance", self._tolerated)
         return self._followed(choices, "step_size", _steps)
 
     def _followed(
@@ -119,16 +142,16 @@ class Search:
         if question in self.fixed or not self._matters(choices, question):
             return choices
         now, _ = moved(choices, 1.0)
-        least = self.score(choices, question, now)
-        best = choices
+        least, best = self.score(choices, question, now)
         for factor in (0.5, 2.0):
+            start, is_better = best, False
             for k in range(1, DOUBLINGS + 1):
-                answer, option = moved(choices, factor**k)
-                score = self.score(option, question, answer)
+                answer, option = moved(start, factor**k)
+                score, made = self.score(option, question, answer)
                 if score >= (1 - GAIN) * least:
                     break
-                best, least = option, score
-            if best is not choices:
+                best, least, is_better = made, score, True
+            if is_better:
                 break
         return best
 
@@ -143,13 +166,30 @@ class Search:
             has_places or problem.graph is not None
         )
 
+    def _widened(
+        self, name: str, choices: Choices, factor: float
+    ) -> tuple[str, Choices]:
+        part = next(one for one in choices.parts if one.name == name)
+        wide = replace(part, width=part.width * factor)
+        return self._length(wide), choices.with_part(wide)
+
+    def _length(self, part: Part) -> str:
+        return shown(part, self.problem.schema, self.problem.sensors)
+
+    def _tolerated(self, choices: Choices, factor: float) -> tuple[str, Choices]:
+        tolerance = choices.tolerance * factor
+        unit = self.problem.schema.unit
+        label = f"{tolerance * self.problem.scale.spread:.3g} {unit}".strip()
+        return label, replace(choices, tolerance=tolerance)
+
     # one of a few kinds
 
     def _kinds(self, choices: Choices) -> Choices:
         for part, log in self._logarithms(choices):
             option = ("its logarithm", choices.with_part(log))
             choices = self._better(choices, [option], f"form {part.name}", "as it is")
-        own = [("own", replace(choices, offsets="own"))]
+        other = "common" if choices.offsets == "own" else "own"
+        own = [(other, replace(choices, offsets=other))]
         choices = self._better(choices, own, "offsets", choices.offsets, 0.01)
         if self._has_neighbours():
             apart = ("apart", replace(choices, tolerance=np.inf))
@@ -157,16 +197,22 @@ class Search:
             if np.isfinite(choices.tolerance) and self.problem.graph is None:
                 nearest = [
                     (f"{k}", replace(choices, neighbours=k, radius=None))
-                    for k in (3, 12)
-                    if k < len(self.problem.sensors.names)
+                    for k in (3, 6, 12)
+                    if k < len(self.problem.sensors.names) and k != choices.neighbours
                 ]
                 now = f"{choices.neighbours}"
                 choices = self._better(choices, nearest, "neighbours", now, 0.01)
-        kernels = [("matern32", replace(choices, kernel="matern32"))]
+                duals = [
+                    (f"{choices.dual * f:g}", replace(choices, dual=choices.dual * f))
+                    for f in (0.1, 10.0)
+                ]
+                choices = self._better(choices, duals, "dual", f"{choices.dual:g}")
+        kind = "gaussian" if choices.kernel == "matern32" else "matern32"
+        kernels = [(kind, replace(choices, kernel=kind))]
         choices = self._better(choices, kernels, "kernel", choices.kernel, 0.01)
         budgets = [
             (f"{choices.budget * f:g}", replace(choices, budget=choices.budget * f))
-            for f in (0.3,)
+            for f in (0.3, 3.0)
         ]
         return self._better(choices, budgets, "budget", f"{choices.budget:g}", 0.03)
 
@@ -178,20 +224,6 @@ class Search:
                 log = logarithm_of(part, column)
                 if log is not None:
                     yield part, log
-
-
-def _widths(name: str) -> Callable[[Choices, float], tuple[str, Choices]]:
-    def moved(choices: Choices, factor: float) -> tuple[str, Choices]:
-        part = next(one for one in choices.parts if one.name == name)
-        width = part.width * factor
-        return f"{width:.3g}", choices.with_part(replace(part, width=width))
-
-    return moved
-
-
-def _tolerances(choices: Choices, factor: float) -> tuple[str, Choices]:
-    tolerance = choices.tolerance * factor
-    return f"{tolerance:.3g}", replace(choices, tolerance=tolerance)
 
 
 def _steps(choices: Choices, factor: float) -> tuple[str, Choices]:

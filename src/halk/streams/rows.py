@@ -20,14 +20,14 @@ class Table(NamedTuple):
 
     path: str
     header: tuple[str, ...]
-    columns: list[list[Any]]
+    columns: list[Any]
     numbers: Sequence[int]  # of the rows, as the user's program shows them
     word: str  # what is numbered: "line" or "row"
     sha256: str
     units: Mapping[str, str] = MappingProxyType({})  # that the file itself names
 
-    def cells(self, column: str) -> list[Any]:
-        """Return a column by its name."""
+    def cells(self, column: str) -> Any:
+        """Return a column by its name: a list, or an array of numbers or times."""
         return self.columns[self.header.index(column)]
 
     def where(self, row: int, sensor: str = "") -> str:

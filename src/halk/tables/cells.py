@@ -39,7 +39,9 @@ def numeric(table: Table, name: str, missing: Collection[float] = ()) -> Column:
     for value in missing:
         is_empty |= values == value
     is_wrong = ~np.isfinite(values) & ~is_empty
-    return Column(name, np.where(is_empty | is_wrong, np.nan, values), is_empty, is_wrong)
+    return Column(
+        name, np.where(is_empty | is_wrong, np.nan, values), is_empty, is_wrong
+    )
 
 
 def timed(table: Table, name: str) -> Column:
@@ -57,7 +59,7 @@ def is_number_column(table: Table, name: str) -> bool:
     """Return whether what is filled among the first cells is mostly numbers."""
     cells = table.cells(name)
     if isinstance(cells, np.ndarray):
-        return cells.dtype.kind == "f"
+        return bool(cells.dtype.kind == "f")
     known = [cell for cell in cells[:200] if str(cell).casefold() not in UNKNOWN]
     found = sum(np.isfinite(number(cell)) for cell in known)
     return bool(known) and 2 * found > len(known)

@@ -119,8 +119,8 @@ def _far_out(
 ) -> None:
     low, middle, high = np.quantile(read.y, [0.25, 0.5, 0.75])
     limit = FAR_OUT * (high - low)
-    rows = np.flatnonzero(np.abs(read.y - middle) > limit) if limit else []
-    if len(rows) and len(rows) < 0.01 * len(read.y):
+    rows = np.flatnonzero(np.abs(read.y - middle) > limit)
+    if limit and len(rows) and len(rows) < 0.01 * len(read.y):
         unit = f" {schema.unit}" if schema.unit else ""
         findings.add(
             WARNING, "far-out",
@@ -142,7 +142,8 @@ def _few(path: str, read: Rows, sensors: Sensors, findings: Findings) -> None:
     few = np.flatnonzero((counts > 0) & (counts < FEW))
     if len(few):
         findings.add(
-            WARNING, "few", f"{path}: {len(few)} sensors have fewer than {FEW} readings",
+            WARNING, "few",
+            f"{path}: {len(few)} sensors have fewer than {FEW} readings",
             "their predictions rest on their neighbours",
             [f"{sensors.names[i]!r}: {counts[i]}" for i in few],
         )  # fmt: skip

@@ -62,9 +62,7 @@ def like(frame: Any, columns: dict[str, Any]) -> Any:
     ]
     if hasattr(frame, "index"):  # pandas lines series up by their index
         added = [
-            nw.from_native(
-                nw.to_native(series).set_axis(frame.index), series_only=True
-            )
+            nw.from_native(nw.to_native(series).set_axis(frame.index), series_only=True)
             for series in added
         ]
     return nw.to_native(native.with_columns(*added))

@@ -73,7 +73,7 @@ def rows_of(
         timed(table, one.name) if one.kind == TIME else numeric(table, one.name)
         for one in schema.inputs
     ]
-    values = numeric(table, schema.target, missing)
+    values = _values(table, schema.target, missing)
     level = WARNING if skips else ERROR
     is_bad = _bad_cells(table, names, inputs, values, level, findings)
     schema, inputs, found = _places(table, schema, names, inputs, sensors, findings)
@@ -84,6 +84,14 @@ def rows_of(
     y = np.where(values.is_known, values.values, np.nan)
     agent[np.isnan(x).any(axis=1)] = -1
     return Rows(agent, x, y), found, schema
+
+
+def _values(table: Table, target: str, missing: Collection[float]) -> Column:
+    """Return the column of values; without one, there is none anywhere."""
+    if target in table.header:
+        return numeric(table, target, missing)
+    n = len(table.numbers)
+    return Column(target, np.full(n, np.nan), np.ones(n, bool), np.zeros(n, bool))
 
 
 def _bad_cells(
@@ -173,7 +181,7 @@ def _places(
     if sensors is None:
         sensors = _standing(table, schema, known, spots, first, findings)
     kept = [column for column in inputs if column.name not in schema.position]
-    return replace(schema, inputs=tuple(others)), kept, sensors
+    return replace(schema, inputs=tuple(others), position=()), kept, sensors
 
 
 def _standing(

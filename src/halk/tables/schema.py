@@ -167,7 +167,7 @@ class _Finder:
             return times + known + place
         numbers = [name for name in free if is_number_column(self.table, name)]
         if target is None:
-            numbers = numbers[:-1] if len(numbers) == 2 else []  # noqa: PLR2004
+            numbers = numbers[:-1] if len(numbers) == 2 else []
         if not numbers:
             self._missing(
                 "no-input", "no column is a time, a depth or another known input",
@@ -187,9 +187,7 @@ class _Finder:
         place = self._places(self.header)
         return tuple(place) if all(name in inputs for name in place) else ()
 
-    def target(
-        self, asked: str | None, sensor: str, inputs: list[str] | None
-    ) -> str:
+    def target(self, asked: str | None, sensor: str, inputs: list[str] | None) -> str:
         if asked is not None:
             return self.named(asked, "target")
         if inputs is None:

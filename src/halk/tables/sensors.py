@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._validation import Matrix, Vector
+from halk._validation import Indices, Matrix, Vector
 from halk.streams import naming
 from halk.streams.rows import Table
 from halk.tables.cells import is_number_column, labels, numeric
@@ -42,14 +42,26 @@ class Sensors:
         if self.positions is None:
             raise ValueError("positions must be known")
         if not self.is_geographic:
-            return self.positions - self.positions.mean(axis=0)
+            centred: Matrix = self.positions - self.positions.mean(axis=0)
+            return centred
         lat, lon = self.positions.T
         # around the mean direction: longitudes go round
         middle = np.angle(np.exp(1j * np.radians(lon)).sum(), deg=True)
         east = (lon - middle + 180) % 360 - 180
         north = lat - lat.mean()
         width = np.cos(np.radians(lat.mean()))
-        return DEGREE * np.column_stack([east * width, north])
+        plane: Matrix = DEGREE * np.column_stack([east * width, north])
+        return plane
+
+    def chosen(self, kept: Indices) -> "Sensors":
+        """Return some of the sensors, by number."""
+        return Sensors(
+            tuple(self.names[i] for i in kept),
+            None if self.positions is None else self.positions[kept],
+            self.is_geographic,
+            {name: values[kept] for name, values in self.attributes.items()},
+            self.columns,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is not an array, for JSON."""
@@ -59,9 +71,7 @@ class Sensors:
         }  # fmt: skip
 
 
-def sensors_of(
-    table: Table, sensor: str | None, findings: Findings
-) -> Sensors | None:
+def sensors_of(table: Table, sensor: str | None, findings: Findings) -> Sensors | None:
     """Read a table of sensors; what is wrong with it is added to the findings."""
     header = [name for name in table.header if name]
     known = naming.SENSOR + tuple(f"{word}_id" for word in naming.SENSOR)

@@ -1,6 +1,5 @@
-"""Times of readings as numbers: seconds, and where they stand in a day, week or year."""
+"""Times of readings as numbers: seconds, and where they stand in day, week and year."""
 
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from math import nan
 from typing import Any
@@ -19,13 +18,15 @@ PERIODS = {"hour": DAY, "weekday": WEEK, "day": YEAR}
 PARTS = ("seconds", *PERIODS)
 """What a time can become."""
 
+_MONTH = "2024-01"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def seconds(cell: Any) -> float:
     """Return a time as seconds since 1970, NaN if it is none.
 
-    A time without a zone counts as UTC. Text is read as ISO 8601 has it.
+    A time without a zone counts as UTC. Text is read as ISO 8601 has it; a month counts
+    from its first day.
 
     Examples
     --------
@@ -36,14 +37,16 @@ def seconds(cell: Any) -> float:
         if not _may_be_time(cell):
             return nan
         try:
-            cell = datetime.fromisoformat(cell)
+            cell = datetime.fromisoformat(
+                cell if len(cell) > len(_MONTH) else cell + "-01"
+            )
         except ValueError:
             return nan
     if isinstance(cell, datetime):
         if cell.tzinfo is None:
             cell = cell.replace(tzinfo=UTC)
         try:
-            return (cell - _EPOCH).total_seconds()
+            return float((cell - _EPOCH).total_seconds())
         except OverflowError:
             return nan
     if isinstance(cell, date):
@@ -53,19 +56,20 @@ def seconds(cell: Any) -> float:
 
 def _may_be_time(text: str) -> bool:
     """Return whether text looks like a date: 20240101 is rather a number."""
-    return len(text) >= len("2024-01-01") and text[4:5] == "-" and text[:4].isdigit()
+    is_long = len(text) >= len("2024-01-01") or len(text) == len(_MONTH)
+    return is_long and text[4:5] == "-" and text[:4].isdigit()
 
 
-def are_times(cells: Sequence[Any]) -> bool:
+def are_times(cells: Any) -> bool:
     """Return whether what is filled among the first cells is mostly times."""
     if isinstance(cells, np.ndarray):
-        return cells.dtype.kind == "M"
+        return bool(cells.dtype.kind == "M")
     known = [cell for cell in cells[:200] if cell != ""]
     found = sum(seconds(cell) == seconds(cell) for cell in known)
     return bool(known) and 2 * found > len(known)
 
 
-def all_seconds(cells: Sequence[Any]) -> Vector:
+def all_seconds(cells: Any) -> Vector:
     """Return a column of times as seconds since 1970, NaN where there is none."""
     if isinstance(cells, np.ndarray):
         unknown = np.isnat(cells)

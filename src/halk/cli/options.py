@@ -1,0 +1,130 @@
+"""Options that commands share, and how they are read from a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+# only the command itself imports this module
+import cyclopts  # noqa: TID253
+
+Flag = cyclopts.Parameter(negative="")
+
+
+def _listed(type_: Any, tokens: Sequence[Any]) -> tuple[str, ...]:
+    """Return names separated by commas."""
+    names = [part.strip() for token in tokens for part in token.value.split(",")]
+    return tuple(name for name in names if name)
+
+
+def _numbers(type_: Any, tokens: Sequence[Any]) -> tuple[float, ...]:
+    try:
+        return tuple(float(name) for name in _listed(type_, tokens))
+    except ValueError:
+        text = tokens[0].value
+        raise ValueError(f"must be numbers separated by commas, got {text}") from None
+
+
+Names = Annotated[tuple[str, ...], cyclopts.Parameter(converter=_listed, n_tokens=1)]
+Numbers = Annotated[
+    tuple[float, ...], cyclopts.Parameter(converter=_numbers, n_tokens=1)
+]
+Columns = cyclopts.Group("Which columns are what", sort_key=2)
+Parameters = cyclopts.Group("Choices (searched for if not given)", sort_key=3)
+
+
+@cyclopts.Parameter(name="*", group=Columns)
+@dataclass(frozen=True)
+class Table:
+    """Which columns are what, if their names do not tell.
+
+    Parameters
+    ----------
+    sensor
+        Column that says which sensor a row belongs to.
+    target
+        Column of the values.
+    inputs
+        Columns that values depend on, separated by commas.
+    unit
+        Unit of the values.
+    missing
+        Values that mean no reading, such as -999, separated by commas.
+    skip_bad
+        Leave out rows that cannot be used, instead of refusing the table.
+    """
+
+    sensor: str | None = None
+    target: str | None = None
+    inputs: Names | None = None
+    unit: str | None = None
+    missing: Numbers = ()
+    skip_bad: Annotated[bool, Flag] = False
+
+
+@cyclopts.Parameter(name="*", group=Parameters)
+@dataclass(frozen=True)
+class Choices:
+    """Choices that are not searched for.
+
+    Parameters
+    ----------
+    config
+        A TOML file with any of the options of this group.
+    use
+        Inputs to use, by name, separated by commas: columns, place, attributes.
+    kernel
+        gaussian, laplacian, matern32 or matern52.
+    offsets
+        common: one mean is removed from all values; own: each sensor's own.
+    neighbours
+        Nearest sensors that each talks to.
+    radius
+        Instead: sensors within this distance, in km (or the unit of x and y).
+    tolerance
+        How far neighbours may differ, in the unit of the values; or apart.
+    step_size
+        Of functions.
+    budget
+        What compression may lose in a step.
+    width
+        How far readings tell of each other in an input: depth_m=50, time=6h, place=100.
+    """
+
+    config: Path | None = None
+    use: Names | None = None
+    kernel: str | None = None
+    offsets: str | None = None
+    neighbours: int | None = None
+    radius: float | None = None
+    tolerance: str | None = None
+    step_size: float | None = None
+    budget: float | None = None
+    width: Names | None = None
+
+    def options(self) -> Any:
+        """Return the options: those of the file, and over them those of flags."""
+        from halk.sensing.options import ALONE, OptionError, Options
+
+        made = Options() if self.config is None else Options.from_toml(self.config)
+        tolerance: Any = self.tolerance
+        if tolerance is not None and tolerance != ALONE:
+            try:
+                tolerance = float(tolerance)
+            except ValueError:
+                raise OptionError(
+                    f"tolerance must be a number or {ALONE}, got {tolerance}"
+                ) from None
+        widths = dict(made.widths)
+        for text in self.width or ():
+            name, mark, length = text.rpartition("=")
+            if not mark:
+                raise OptionError(f"width must be NAME=LENGTH, got {text}")
+            widths[name] = length
+        return made.with_changes(
+            use=self.use, kernel=self.kernel, offsets=self.offsets,
+            neighbours=self.neighbours, radius=self.radius, tolerance=tolerance,
+            step_size=self.step_size, budget=self.budget, widths=widths or None,
+        )  # fmt: skip

@@ -1,0 +1,176 @@
+"""``halk fill`` and ``halk predict``: use a model."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+# only the command itself imports this module
+import cyclopts  # noqa: TID253
+
+from halk.cli.options import Flag, Numbers
+from halk.cli.talk import STDOUT, console, put_json, say, size_of, table, writable
+from halk.errors import HalkError
+
+
+def fill(
+    model: Path,
+    readings: str,
+    *,
+    out: Annotated[str, cyclopts.Parameter(alias="-o")] = STDOUT,
+    everywhere: Annotated[bool, Flag] = False,
+    missing: Numbers = (),
+    skip_bad: Annotated[bool, Flag] = False,
+    json: Annotated[bool, Flag] = False,
+    quiet: Annotated[bool, cyclopts.Parameter(alias="-q", negative="")] = False,
+) -> None:
+    """Give a table back with a prediction and an interval where values are missing.
+
+    Three columns are added: VALUE_predicted, VALUE_low and VALUE_high. Where nothing
+    near a point was learned there is a prediction, but no interval.
+
+    Examples
+    --------
+    halk fill model.halk readings.csv -o filled.csv
+
+    halk fill model.halk wanted-points.csv -o predictions.parquet
+
+    halk fill model.halk readings.csv --everywhere | head
+
+    Parameters
+    ----------
+    model
+        What halk fit made.
+    readings
+        A table like the first one; - for standard input. Without the column of the
+        values every row is predicted.
+    out
+        A .csv, .csv.gz or .parquet file; - for standard output.
+    everywhere
+        Predict at every row, also where there is a value.
+    missing
+        Values that mean no reading, such as -999, separated by commas.
+    skip_bad
+        Leave rows that cannot be used without a prediction.
+    json
+        Print a summary for machines, to standard error if the table goes to
+        standard output.
+    quiet
+        Print nothing but errors.
+    """
+    from halk.sensing import SensorModel, filled, writing
+
+    if out != STDOUT:
+        writable(Path(out), "--out")
+    learner = SensorModel.load(model)
+    made = filled(
+        learner, readings, everywhere=everywhere, missing=missing, skip_bad=skip_bad
+    )
+    target = learner.schema.target
+    if out == STDOUT:
+        writing.write_csv(made, target, sys.stdout)
+    else:
+        writing.write(made, target, Path(out))
+    if json and out != STDOUT:
+        put_json(_counts(made) | {"out": out})
+    elif not quiet and (out != STDOUT or sys.stderr.isatty()):
+        _tell(made, out)
+
+
+def _counts(made: Any) -> dict[str, int]:
+    n_predicted = int((made.value == made.value).sum())
+    return {
+        "rows": len(made.value), "gaps": int(made.is_gap.sum()),
+        "filled": made.n_filled, "predicted": n_predicted,
+        "without_interval": made.n_far,
+    }  # fmt: skip
+
+
+def _tell(made: Any, out: str) -> None:
+    from halk.cli.findings import told
+
+    told(console(is_error=True), made.findings.sorted)
+    n = _counts(made)
+    say(f"{n['filled']} of {n['gaps']} gaps filled, in {n['rows']} rows.")
+    if n["without_interval"]:
+        say(
+            f"{n['without_interval']} predictions have no interval: nothing near them "
+            f"was learned."
+        )
+    if out != STDOUT:
+        say(f"Saved: {out} ({size_of(Path(out))})")
+
+
+def predict(
+    model: Path,
+    *,
+    sensor: str,
+    at: list[str],
+    json: Annotated[bool, Flag] = False,
+) -> None:
+    """Say what a sensor would read.
+
+    Examples
+    --------
+    halk predict model.halk --sensor north --at depth_m=100
+
+    halk predict model.halk --sensor north --at depth_m=0,50,100 --at time=2024-06-01
+
+    Parameters
+    ----------
+    model
+        What halk fit made.
+    sensor
+        Its name.
+    at
+        An input and its value, or several separated by commas; once for each input.
+    json
+        Print the result for machines.
+    """
+    from halk.sensing import SensorModel
+
+    learner = SensorModel.load(model)
+    points = dict(_pair(text) for text in at)
+    try:
+        found = learner.predict(sensor, points)
+    except ValueError as error:
+        raise HalkError(str(error)) from None
+    n = len(found.value)
+    full = {name: values * n if len(values) == 1 else values
+            for name, values in points.items()}  # fmt: skip
+    rows = [
+        {name: values[k] for name, values in full.items()}
+        | {"value": _number(found.value[k]), "low": _number(found.low[k]),
+           "high": _number(found.high[k])}
+        for k in range(n)
+    ]  # fmt: skip
+    schema, coverage = learner.schema, learner.intervals.coverage
+    if json:
+        put_json(
+            {"sensor": sensor, "target": schema.target, "unit": schema.unit,
+             "coverage": coverage, "predictions": rows}
+        )  # fmt: skip
+        return
+    shown = [["-" if v is None else _text(v) for v in row.values()] for row in rows]
+    unit = f", {schema.unit}" if schema.unit else ""
+    columns = [*full, f">{schema.target}{unit}", ">low", ">high"]
+    title = f"Sensor {sensor}, with {coverage:.0%} intervals"
+    console().print(table(title, columns, shown))
+    if any(row["low"] is None for row in rows):
+        say("No interval where nothing near was learned: do not trust these.")
+
+
+def _pair(text: str) -> tuple[str, list[str]]:
+    name, mark, values = text.partition("=")
+    if not mark or not values:
+        raise HalkError(f"--at must be INPUT=VALUE, got {text}")
+    return name.strip(), [value.strip() for value in values.split(",")]
+
+
+def _number(value: float) -> float | None:
+    return float(value) if value == value else None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"

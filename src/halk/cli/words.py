@@ -1,0 +1,69 @@
+"""What commands print about a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from halk.cli.talk import table
+from halk.sensing.summary import disagreements, sensor_rows
+
+
+def chosen(model: Any) -> Any:
+    """Return the choices as a table."""
+    rows = [[reason.name, reason.value, reason.because] for reason in model.reasons]
+    return table(
+        "What was chosen, and why", ["", "", "error of readings not seen"], rows
+    )
+
+
+def learned(screen: Any, model: Any, most: int) -> None:
+    """Print what a model learned: errors by sensor, and who disagrees."""
+    came, unit = model.learned, model.schema.unit
+    of = f"{came.n_readings} readings of {len(model.sensors.names)} sensors"
+    screen.print(f"{of}: {model.schema.target}" + (f", {unit}" if unit else ""))
+    explained = f"{came.explained:.1%} of the variance"
+    covered = f"{model.intervals.coverage:.0%} intervals covered {came.coverage:.1%}"
+    screen.print(
+        f"Error at readings not seen: {model.shown(came.error)} ({explained} within "
+        f"sensors; {covered})",
+        markup=False,
+    )
+    rows = sensor_rows(model)
+    shown = [
+        [row.name, f"{row.readings}", number(row.error), number(row.interval),
+         f"{row.atoms}"]
+        for row in rows[:most]
+    ]  # fmt: skip
+    in_unit = f", {unit}" if unit else ""
+    columns = ["sensor", ">readings", f">error{in_unit}", f">interval ±{in_unit}"]
+    title = "Sensors, the largest errors first"
+    if len(rows) > most:
+        title += f" ({most} of {len(rows)}; all with --json)"
+    screen.print(table(title, [*columns, ">atoms"], shown))
+    _pairs(screen, model, most, in_unit)
+
+
+def _pairs(screen: Any, model: Any, most: int, in_unit: str) -> None:
+    pairs = disagreements(model)
+    if not model.learner.network.n_edges:
+        return
+    if not pairs:
+        screen.print("All neighbours are within their tolerances, at no price.")
+        return
+    shown = [
+        [f"{pair.one} - {pair.other}", number(pair.difference), number(pair.tolerance),
+         number(pair.price)]
+        for pair in pairs[:most]
+    ]  # fmt: skip
+    columns = [f">differ by{in_unit}", f">tolerance{in_unit}", ">price"]
+    title = "Who disagrees with whom, and what holding them together costs"
+    if len(pairs) > most:
+        title += f" ({most} of {len(pairs)} pairs)"
+    screen.print(table(title, ["neighbours", *columns], shown))
+
+
+def number(value: float) -> str:
+    """Return a number as tables show it."""
+    return f"{value:.3g}" if np.isfinite(value) else "-"

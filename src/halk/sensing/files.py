@@ -1,0 +1,157 @@
+"""Models in files: the learner's checkpoint, and what makes tables of it."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halk._atomic import replacing
+from halk.checkpoint.archive import Members, RefusedError, read, refuse, write
+from halk.checkpoint.files import contents, revived
+from halk.errors import CheckpointError
+from halk.intervals import Intervals
+from halk.learners import HALK
+from halk.sensing.choices import Choices, Graph
+from halk.sensing.encoding import Part
+from halk.sensing.learned import Learned
+from halk.sensing.memory import Memory
+from halk.sensing.problem import Scale
+from halk.sensing.reasons import Reason
+from halk.tables.schema import Schema
+from halk.tables.sensors import Sensors
+
+if TYPE_CHECKING:
+    from halk.sensing.model import SensorModel
+
+_OURS = "sensing."
+_WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def save(model: SensorModel, path: str | PathLike[str]) -> None:
+    """Save a model whole, or not at all."""
+    try:
+        header, members = contents(model.learner)
+    except RefusedError as refusal:
+        raise CheckpointError(f"{path} was not saved: the model {refusal}") from None
+    own = {
+        f"{_OURS}{name}": np.ascontiguousarray(value)
+        for name, value in _arrays(model).items()
+    }
+    with replacing(path) as file:
+        write(file, {"sensing": _described(model), "learner": header}, members | own)
+
+
+def _described(model: SensorModel) -> dict[str, Any]:
+    choices = dict(vars(model.choices))
+    choices["parts"] = model.choices.encoder.as_list()
+    return {
+        "schema": model.schema.as_dict(),
+        "sensors": model.sensors.as_dict(),
+        "choices": choices,
+        "scale": list(model.scale),
+        "coverage": model.intervals.coverage,
+        "reasons": [list(reason) for reason in model.reasons],
+        "n_covered": model.learned.n_covered,
+        "has_places": model.sensors.positions is not None,
+        "has_graph": model.graph is not None,
+        "source": model.source,
+    }
+
+
+def _arrays(model: SensorModel) -> dict[str, NDArray[Any]]:
+    sensors, graph, memory = model.sensors, model.graph, model.memory
+    found: dict[str, NDArray[Any]] = {
+        "memory_agent": memory.agent, "memory_x": memory.x, "memory_y": memory.y,
+        "marks": memory.marks,
+    }  # fmt: skip
+    found |= {name: np.asarray(v) for name, v in model.learned._asdict().items()}
+    del found["n_covered"]
+    found |= model.intervals.state()
+    if sensors.positions is not None:
+        found["positions"] = sensors.positions
+    if sensors.attributes:
+        found["attributes"] = np.column_stack(list(sensors.attributes.values()))
+    if graph is not None:
+        found |= {"pairs": graph.pairs, "pair_tolerance": graph.tolerance}
+    return found
+
+
+def load(path: str | PathLike[str], cls: type[SensorModel]) -> SensorModel:
+    """Return the model of a file, or say why it is none."""
+    try:
+        with Path(path).open("rb") as file:
+            return _loaded(*read(file), cls)
+    except FileNotFoundError:
+        raise CheckpointError(
+            f"{path} does not exist; check the name, or make it with `halk fit`"
+        ) from None
+    except IsADirectoryError:
+        raise CheckpointError(f"{path} is a folder; give a file in it") from None
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror}") from None
+    except RefusedError as refusal:
+        raise CheckpointError(f"{path} {refusal}") from None
+
+
+def _loaded(
+    header: dict[str, Any], members: Members, cls: type[SensorModel]
+) -> SensorModel:
+    if "sensing" not in header:
+        kind = header.get("learner", "another")
+        refuse(f"holds a {kind} learner without tables", f"load it with {kind}.load")
+    own = {
+        name.removeprefix(_OURS): members.pop(name).copy()
+        for name in list(members)
+        if name.startswith(_OURS)
+    }
+    learner = revived(header["learner"], members, HALK)
+    try:
+        return _rebuilt(header["sensing"], own, learner, cls)
+    except _WRONG as error:
+        refuse(f"is not consistent: {type(error).__name__}: {error}")
+
+
+def _rebuilt(
+    found: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    learner: HALK,
+    cls: type[SensorModel],
+) -> SensorModel:
+    known = found["sensors"]
+    columns = known["attributes"]
+    attributes = {
+        str(name): np.ascontiguousarray(arrays["attributes"][:, k])
+        for k, name in enumerate(columns)
+    }
+    positions = arrays["positions"] if found["has_places"] else None
+    sensors = Sensors(
+        tuple(known["names"]), positions, bool(known["is_geographic"]), attributes,
+        tuple(known["columns"]),
+    )  # fmt: skip
+    graph = None
+    if found["has_graph"]:
+        graph = Graph(arrays["pairs"], arrays["pair_tolerance"])
+    parts = tuple(Part(**part) for part in found["choices"].pop("parts"))
+    choices = Choices(parts, **found["choices"])
+    scale = Scale(*map(float, found["scale"]))
+    model = cls(
+        Schema.from_dict(found["schema"]), sensors, graph, choices, scale,
+        float(found["coverage"]), learner,
+    )  # fmt: skip
+    model.intervals = Intervals.from_state(float(found["coverage"]), arrays)
+    model.memory = Memory(
+        arrays["memory_agent"], arrays["memory_x"], arrays["memory_y"], arrays["marks"]
+    )
+    model.learned = Learned(
+        arrays["readings"], arrays["judged"], arrays["squares"], arrays["deviations"],
+        int(found["n_covered"]),
+    )  # fmt: skip
+    model.reasons = tuple(Reason(*reason) for reason in found["reasons"])
+    model.source = str(found["source"])
+    if not len(sensors.names) == learner.network.n_agents == model.intervals.n_agents:
+        raise ValueError("numbers of sensors differ")
+    return model

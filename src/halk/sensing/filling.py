@@ -1,0 +1,85 @@
+"""A table back with predictions where values are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halk._validation import Vector
+from halk.streams.rows import Table
+from halk.tables.findings import Findings
+from halk.tables.frames import is_frame, like
+from halk.tables.sources import table_of
+
+if TYPE_CHECKING:
+    from halk.sensing.model import SensorModel
+
+
+class Filled(NamedTuple):
+    """Predictions beside the rows of a table; NaN where none was asked for."""
+
+    table: Table
+    value: Vector
+    low: Vector
+    high: Vector
+    is_gap: NDArray[np.bool_]
+    findings: Findings
+
+    def columns(self, target: str) -> dict[str, Vector]:
+        """Return the columns to add, by name."""
+        return {
+            f"{target}_predicted": self.value,
+            f"{target}_low": self.low,
+            f"{target}_high": self.high,
+        }
+
+    @property
+    def n_filled(self) -> int:
+        """Gaps that have a prediction now."""
+        return int((self.is_gap & ~np.isnan(self.value)).sum())
+
+    @property
+    def n_far(self) -> int:
+        """Predictions without an interval: nothing near them was learned."""
+        return int((~np.isnan(self.value) & np.isnan(self.low)).sum())
+
+
+def filled(
+    model: SensorModel,
+    readings: Any,
+    *,
+    everywhere: bool = False,
+    missing: Sequence[float] = (),
+    skip_bad: bool = False,
+) -> Filled:
+    """Predict where a table has no value, or everywhere.
+
+    Parameters
+    ----------
+    readings : path, "-", frame, dataset or dict of columns
+        As for :meth:`SensorModel.update`; without the column of values, every row is
+        a gap.
+    """
+    table = table_of(readings)
+    rows, findings = model.rows_of(table, missing, skip_bad)
+    findings.refuse()
+    asked = rows.is_usable if everywhere else rows.is_gap
+    found = model.predicted(rows.agent[asked], rows.x[asked])
+    full = np.full((len(found), len(rows.y)), np.nan)
+    full[:, asked] = found
+    return Filled(table, full[0], full[1], full[2], rows.is_gap, findings)
+
+
+def fill(
+    model: SensorModel, readings: Any, *, everywhere: bool = False, **options: Any
+) -> Any:
+    """Return the table with predictions: a frame as a frame, all else as columns."""
+    made = filled(model, readings, everywhere=everywhere, **options)
+    added = made.columns(model.schema.target)
+    if is_frame(readings):
+        return like(readings, added)
+    known = {name: made.table.cells(name) for name in made.table.header if name}
+    return known | added

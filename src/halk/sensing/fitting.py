@@ -1,0 +1,194 @@
+"""From a table to a model of every sensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from halk._validation import choice, real, require
+from halk.sensing.choices import Choices, Graph
+from halk.sensing.encoding import Part, candidates
+from halk.sensing.model import SensorModel
+from halk.sensing.options import OptionError, Options
+from halk.sensing.problem import Problem
+from halk.sensing.reasons import reasons_of
+from halk.sensing.search import Search
+from halk.tables.doctor import Examined, examine, repeated
+from halk.tables.findings import WARNING
+from halk.tables.graphs import edges_of, pairs_of
+from halk.tables.readings import Rows
+from halk.tables.schema import Asked
+from halk.tables.sensors import Sensors
+from halk.tables.timestamps import PARTS
+
+Progress = Callable[[str, float], None]
+"""Told what is done, and which share of it is."""
+
+_OWN = ("number", "log", "seconds", "place")
+"""Kinds of inputs that a search begins with."""
+
+
+def fit(
+    readings: Any,
+    sensors: Any = None,
+    graph: Any = None,
+    *,
+    sensor: str | None = None,
+    target: str | None = None,
+    inputs: Sequence[str] | str | None = None,
+    unit: str | None = None,
+    time: Sequence[str] | str | None = None,
+    missing: Sequence[float] = (),
+    skip_bad: bool = False,
+    coverage: float = 0.9,
+    quick: bool = False,
+    options: Options | dict[str, Any] | None = None,
+    progress: Progress = lambda what, share: None,
+) -> SensorModel:
+    """Learn a model of every sensor from a table of readings.
+
+    Parameters
+    ----------
+    readings : path, "-", frame, xarray dataset or dict of columns
+        One row a reading: which sensor, one or more inputs, a value. CSV, Parquet or
+        NetCDF; pandas, polars or pyarrow. Rows without a value are gaps.
+    sensors : the same, optional
+        One row a sensor: its name, place (lat and lon, or x and y), other attributes.
+    graph : path, frame or pairs of names, optional
+        Who is whose neighbour, instead of the nearest: an edge list or GraphML.
+    sensor, target : str, optional
+        Columns of the sensors' names and of the values, if their names do not tell.
+    inputs : str or sequence of str, optional
+        Columns that values depend on; by default times, depths and the like.
+    unit : str, optional
+        Of the values; by default what the column's name ends in.
+    time : subset of ("seconds", "hour", "weekday", "day"), optional
+        What becomes of times; by default what their span can tell of.
+    missing : sequence of float
+        Values that mean no reading, such as -999.
+    skip_bad : bool
+        Leave out rows that cannot be used, instead of refusing the table.
+    coverage : float between 0 and 1
+        Share of readings that intervals are to cover.
+    quick : bool
+        Do not search for better choices than the readings' scales suggest.
+    options : Options or dict, optional
+        Choices that are made already; see :class:`halk.sensing.Options`.
+    progress : function, optional
+        Called with what is done and the share of it that is.
+
+    Returns
+    -------
+    SensorModel
+
+    Raises
+    ------
+    DataError
+        If the table cannot be used: what is wrong, where, and what to do.
+
+    Examples
+    --------
+    >>> import numpy as np, halk
+    >>> rng = np.random.default_rng(0)
+    >>> depth, buoy = rng.uniform(0, 100, 300), rng.integers(3, size=300)
+    >>> model = halk.fit(
+    ...     {"buoy": buoy, "depth_m": depth, "t_C": 20 + buoy - depth / 10},
+    ...     {"buoy": [0, 1, 2], "lat": [25, 26, 27], "lon": [-90, -90, -90]},
+    ...     quick=True,
+    ... )
+    >>> model.predict("1", {"depth_m": 50}).value.round()
+    array([16.])
+    """
+    names = [inputs] if isinstance(inputs, str) else inputs
+    asked = Asked(sensor, target, names, unit)
+    made = options if isinstance(options, Options) else Options.from_dict(options or {})
+    level = real("coverage", coverage)
+    require(0 < level < 1, "coverage", "be between 0 and 1", coverage)
+    found = examine(readings, sensors, asked, missing, skip_bad)
+    found.findings.refuse()
+    return fitted(found, graph, made, _time_parts(time), level, quick, progress)
+
+
+def fitted(
+    found: Examined,
+    graph: Any,
+    options: Options,
+    time_parts: tuple[str, ...] | None,
+    coverage: float,
+    quick: bool,
+    progress: Progress,
+) -> SensorModel:
+    """Learn from a table that was examined."""
+    schema, sensors, rows = found.schema, found.sensors, found.rows
+    if schema is None or sensors is None or rows is None:
+        raise ValueError("a table with errors cannot be learned")
+    read = rows.readings()
+    is_new = ~repeated(read)
+    read = Rows(read.agent[is_new], read.x[is_new], read.y[is_new])
+    edges = _graph(graph, sensors)
+    problem = Problem(schema, sensors, edges, read.agent, read.x, read.y)
+    parts = candidates(schema, sensors, read.x, read.agent, time_parts)
+    start = Choices(tuple(part for part in parts if _begins(part, time_parts)))
+    choices = options.applied(start, parts, problem.scale)
+    _refuse_lonely(options, sensors, edges)
+    trials = []
+    if not quick:
+        search = Search(
+            problem.sample(), parts if options.use is None else [], options.fixed,
+            lambda done, total, what: progress("choosing", done / total),
+        )  # fmt: skip
+        choices = search.run(choices)
+        trials = search.trials
+        progress("choosing", 1.0)
+    learner = problem.learner(choices)
+    scale = problem.scale
+    model = SensorModel(schema, sensors, edges, choices, scale, coverage, learner)
+    model.findings = found.findings
+    if sensors.positions is None and edges is None and len(sensors.names) > 1:
+        found.findings.add(
+            WARNING, "apart",
+            "sensors learn apart: nobody knows where they are",
+            "give their places (--sensors) or who is whose neighbour (--graph)",
+        )  # fmt: skip
+    model.reasons = reasons_of(choices, trials, options, problem)
+    model.learn(read, lambda share: progress("learning", share))
+    return model
+
+
+def _begins(part: Part, time_parts: tuple[str, ...] | None) -> bool:
+    """Return whether a search begins with a part: cycles and attributes must earn it.
+
+    What was asked for is there from the start.
+    """
+    return part.kind in _OWN or (time_parts is not None and part.kind in time_parts)
+
+
+def _time_parts(time: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    if time is None:
+        return None
+    names = [time] if isinstance(time, str) else list(time)
+    try:
+        for name in names:
+            choice("time", name, PARTS)
+    except ValueError as error:
+        raise OptionError(str(error)) from None
+    return tuple(names)
+
+
+def _graph(graph: Any, sensors: Sensors) -> Graph | None:
+    if graph is None:
+        return None
+    is_path = isinstance(graph, str) or hasattr(graph, "__fspath__")
+    path = str(graph) if is_path else "graph"
+    pairs, limits = pairs_of(edges_of(graph), sensors.names, path)
+    own = [np.nan if limit is None else limit for limit in limits]
+    return Graph(np.array(pairs, np.int64).reshape(-1, 2), np.array(own))
+
+
+def _refuse_lonely(options: Options, sensors: Sensors, graph: Graph | None) -> None:
+    wants = options.neighbours is not None or options.radius is not None
+    if wants and (graph is not None or sensors.positions is None):
+        why = "a graph was given" if graph is not None else "no places are known"
+        raise OptionError(f"neighbours and radius need places of sensors, but {why}")

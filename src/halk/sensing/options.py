@@ -1,0 +1,154 @@
+"""What a user decides instead of the search."""
+
+import tomllib
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from halk._online.components import KERNELS
+from halk._validation import choice, integer, positive
+from halk.errors import HalkError
+from halk.sensing.choices import Choices
+from halk.sensing.encoding import Part
+from halk.sensing.lengths import width_of
+from halk.sensing.problem import Scale
+from halk.streams.files import meant
+
+ALONE = "apart"
+"""The tolerance of sensors that do not learn from each other."""
+
+
+class OptionError(HalkError, ValueError):
+    """An option cannot be used; the message says what it may be."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices made by the user; what is None is searched for.
+
+    Parameters
+    ----------
+    use : sequence of str, optional
+        Inputs to use, by name: columns, "place", attributes of sensors.
+    kernel : {"gaussian", "laplacian", "matern32", "matern52"}
+    offsets : {"common", "own"}
+    neighbours : int
+    radius : float
+        In kilometres, or the unit of the positions.
+    tolerance : float or "apart"
+        In the unit of the values.
+    step_size, budget : float
+    widths : dict of name to length
+        In the unit of the input; times as "6 h".
+    """
+
+    use: tuple[str, ...] | None = None
+    kernel: str | None = None
+    offsets: str | None = None
+    neighbours: int | None = None
+    radius: float | None = None
+    tolerance: float | str | None = None
+    step_size: float | None = None
+    budget: float | None = None
+    widths: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            self._check()
+        except (TypeError, ValueError) as error:
+            raise OptionError(str(error)) from None
+
+    def _check(self) -> None:
+        if self.kernel is not None:
+            choice("kernel", self.kernel, KERNELS)
+        if self.offsets is not None:
+            choice("offsets", self.offsets, ("common", "own"))
+        if self.neighbours is not None:
+            integer("neighbours", self.neighbours, minimum=1)
+            if self.radius is not None:
+                raise ValueError("neighbours and radius exclude each other: give one")
+        for name in ("radius", "step_size", "budget"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        if self.tolerance is not None and self.tolerance != ALONE:
+            positive("tolerance", self.tolerance)
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any], where: str = "options") -> "Options":
+        """Return options by name; unknown ones are refused."""
+        known = [one.name for one in fields(cls)]
+        for name in found:
+            if name not in known:
+                listed = ", ".join(known)
+                raise OptionError(
+                    f"{where}: there is no option {name!r}{meant(name, known)}; "
+                    f"options are {listed}"
+                )
+        if "use" in found and found["use"] is not None:
+            found = found | {"use": tuple(found["use"])}
+        return cls(**found)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> "Options":
+        """Return the options of a TOML file."""
+        try:
+            return cls.from_dict(tomllib.loads(Path(path).read_text()), str(path))
+        except OSError as error:
+            raise OptionError(f"{path} must be readable: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise OptionError(f"{path} must be a TOML file, got: {error}") from None
+
+    def with_changes(self, **changes: Any) -> "Options":
+        """Return the options with those changed that are not None."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        return replace(self, **given)
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The questions that need not be asked."""
+        names = ("kernel", "offsets", "tolerance", "step_size", "budget")
+        found = {name for name in names if getattr(self, name) is not None}
+        if self.neighbours is not None or self.radius is not None:
+            found.add("neighbours")
+        if "tolerance" in found:
+            found.add("together")
+        found |= {f"width {name}" for name in self.widths}
+        return frozenset(found | {f"form {name}" for name in self.widths})
+
+    def applied(self, start: Choices, parts: list[Part], scale: Scale) -> Choices:
+        """Return the choices to begin with, with those of the user made."""
+        names = [part.name for part in parts]
+        for name in (*(self.use or ()), *self.widths):
+            if not any(name in (part.name, part.source) for part in parts):
+                raise OptionError(
+                    f"there is no input {name!r}{meant(name, names)}; inputs are "
+                    f"{', '.join(names)}"
+                )
+        chosen = list(start.parts)
+        if self.use is not None:
+            chosen = [p for p in parts if p.name in self.use or p.source in self.use]
+        found = replace(start, parts=tuple(map(self._widened, chosen)))
+        for name in (
+            "kernel",
+            "offsets",
+            "neighbours",
+            "radius",
+            "step_size",
+            "budget",
+        ):
+            value = getattr(self, name)
+            found = found if value is None else replace(found, **{name: value})
+        if self.tolerance is not None:
+            is_apart = self.tolerance == ALONE
+            own = float("inf") if is_apart else float(self.tolerance) / scale.spread
+            found = replace(found, tolerance=own)
+        return found
+
+    def _widened(self, part: Part) -> Part:
+        length = self.widths.get(part.name, self.widths.get(part.source))
+        if length is None:
+            return part
+        try:
+            return replace(part, width=width_of(part, length))
+        except ValueError as error:
+            raise OptionError(str(error)) from None
