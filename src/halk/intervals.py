@@ -11,7 +11,7 @@ they do not stop changing (adaptive conformal inference, Gibbs and Candes 2021):
 An agent with too few residuals for its level takes those of all agents.
 """
 
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,13 @@ def _quantile(ranked: Vector, n: int, level: float) -> float:
     """Return the score that covers ``1 - level``, infinite if there are too few."""
     if level >= 1.0:
         return 0.0
-    rank = ceil((n + 1) * (1.0 - max(level, 0.0)))
-    return float(ranked[rank - 1]) if rank <= n else inf
+    rank = (n + 1) * (1.0 - max(level, 0.0))
+    if rank > n:
+        return inf
+    # between two scores: the next one alone would cover more than was asked for
+    low = max(int(rank), 1)
+    above = ranked[min(low, n - 1)]
+    return float(ranked[low - 1] + (rank - low) * (above - ranked[low - 1]))
 
 
 @compiled

@@ -77,8 +77,9 @@ class Choices:
         Inputs to use, by name, separated by commas: columns, place, attributes.
     kernel
         gaussian, laplacian, matern32 or matern52.
-    offsets
-        common: one mean is removed from all values; own: each sensor's own.
+    scaling
+        What is removed from values: common mean and spread, each sensor's own mean
+        (offset), or its own mean and spread (own).
     neighbours
         Nearest sensors that each talks to.
     radius
@@ -96,7 +97,7 @@ class Choices:
     config: Path | None = None
     use: Names | None = None
     kernel: str | None = None
-    offsets: str | None = None
+    scaling: str | None = None
     neighbours: int | None = None
     radius: float | None = None
     tolerance: str | None = None
@@ -124,7 +125,7 @@ class Choices:
                 raise OptionError(f"width must be NAME=LENGTH, got {text}")
             widths[name] = length
         return made.with_changes(
-            use=self.use, kernel=self.kernel, offsets=self.offsets,
+            use=self.use, kernel=self.kernel, scaling=self.scaling,
             neighbours=self.neighbours, radius=self.radius, tolerance=tolerance,
             step_size=self.step_size, budget=self.budget, widths=widths or None,
         )  # fmt: skip

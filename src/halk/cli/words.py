@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halk.cli.talk import table
-from halk.sensing.summary import disagreements, sensor_rows
+from halk.sensing.summary import disagreements, sensor_rows, unit_of
 
 
 def chosen(model: Any) -> Any:
@@ -42,7 +42,8 @@ def learned(screen: Any, model: Any, most: int) -> None:
     if len(rows) > most:
         title += f" ({most} of {len(rows)}; all with --json)"
     screen.print(table(title, [*columns, ">atoms"], shown))
-    _pairs(screen, model, most, in_unit)
+    of_pairs = unit_of(model)
+    _pairs(screen, model, most, f", {of_pairs}" if of_pairs else "")
 
 
 def _pairs(screen: Any, model: Any, most: int, in_unit: str) -> None:

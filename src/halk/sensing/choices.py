@@ -22,15 +22,15 @@ class Choices:
     parts : tuple of Part
         The inputs, with their widths.
     kernel : {"gaussian", "laplacian", "matern32", "matern52"}
-    offsets : {"common", "own"}
-        Whether one mean is removed from all values, or each sensor's own.
+    scaling : {"common", "offset", "own"}
+        What is removed from values; see :data:`halk.sensing.scales.SCALINGS`.
     neighbours : int
         Nearest sensors that each talks to.
     radius : float, optional
         Instead: sensors at this distance or less talk to each other.
     tolerance : float
-        How far neighbours may differ, in spreads of the values; infinite if they
-        learn apart.
+        How far neighbours may differ, in spreads of the values (each sensor's own with
+        scaling "own"); infinite if they learn apart.
     step_size : float
         Of functions.
     dual : float
@@ -41,7 +41,7 @@ class Choices:
 
     parts: tuple[Part, ...]
     kernel: str = "gaussian"
-    offsets: str = "common"
+    scaling: str = "common"
     neighbours: int = 6
     radius: float | None = None
     tolerance: float = 0.1
@@ -111,7 +111,7 @@ def learner_of(choices: Choices, network: Network) -> HALK:
         step_size=choices.step_size,
         dual_step_size=choices.dual * choices.step_size,
         epsilon=choices.budget,
-        standardize="offset" if choices.offsets == "own" else False,
+        standardize="offset" if choices.scaling == "offset" else False,
     )
 
 

@@ -19,8 +19,8 @@ from halk.sensing.choices import Choices, Graph
 from halk.sensing.encoding import Part
 from halk.sensing.learned import Learned
 from halk.sensing.memory import Memory
-from halk.sensing.problem import Scale
 from halk.sensing.reasons import Reason
+from halk.sensing.scales import Scale
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 
@@ -52,7 +52,7 @@ def _described(model: SensorModel) -> dict[str, Any]:
         "schema": model.schema.as_dict(),
         "sensors": model.sensors.as_dict(),
         "choices": choices,
-        "scale": list(model.scale),
+        "spread": model.scale.common,
         "coverage": model.intervals.coverage,
         "reasons": [list(reason) for reason in model.reasons],
         "n_covered": model.learned.n_covered,
@@ -66,7 +66,8 @@ def _arrays(model: SensorModel) -> dict[str, NDArray[Any]]:
     sensors, graph, memory = model.sensors, model.graph, model.memory
     found: dict[str, NDArray[Any]] = {
         "memory_agent": memory.agent, "memory_x": memory.x, "memory_y": memory.y,
-        "marks": memory.marks,
+        "marks": memory.marks, "offset": model.scale.offset,
+        "spread": model.scale.spread,
     }  # fmt: skip
     found |= {name: np.asarray(v) for name, v in model.learned._asdict().items()}
     del found["n_covered"]
@@ -137,11 +138,12 @@ def _rebuilt(
         graph = Graph(arrays["pairs"], arrays["pair_tolerance"])
     parts = tuple(Part(**part) for part in found["choices"].pop("parts"))
     choices = Choices(parts, **found["choices"])
-    scale = Scale(*map(float, found["scale"]))
+    scale = Scale(arrays["offset"], arrays["spread"], float(found["spread"]))
     model = cls(
-        Schema.from_dict(found["schema"]), sensors, graph, choices, scale,
+        Schema.from_dict(found["schema"]), sensors, graph, choices,
         float(found["coverage"]), learner,
     )  # fmt: skip
+    model.scale = scale
     model.intervals = Intervals.from_state(float(found["coverage"]), arrays)
     model.memory = Memory(
         arrays["memory_agent"], arrays["memory_x"], arrays["memory_y"], arrays["marks"]

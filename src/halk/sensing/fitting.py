@@ -130,8 +130,9 @@ def fitted(
     edges = _graph(graph, sensors)
     problem = Problem(schema, sensors, edges, read.agent, read.x, read.y)
     parts = candidates(schema, sensors, read.x, read.agent, time_parts)
-    start = Choices(tuple(part for part in parts if _begins(part, time_parts)))
-    choices = options.applied(start, parts, problem.scale)
+    begun = [part for part in parts if _begins(part, time_parts, quick)]
+    start = Choices(tuple(begun))
+    choices = options.applied(start, parts, problem.spread)
     _refuse_lonely(options, sensors, edges)
     trials = []
     if not quick:
@@ -143,8 +144,7 @@ def fitted(
         trials = search.trials
         progress("choosing", 1.0)
     learner = problem.learner(choices)
-    scale = problem.scale
-    model = SensorModel(schema, sensors, edges, choices, scale, coverage, learner)
+    model = SensorModel(schema, sensors, edges, choices, coverage, learner)
     model.findings = found.findings
     if sensors.positions is None and edges is None and len(sensors.names) > 1:
         found.findings.add(
@@ -157,12 +157,15 @@ def fitted(
     return model
 
 
-def _begins(part: Part, time_parts: tuple[str, ...] | None) -> bool:
+def _begins(part: Part, time_parts: tuple[str, ...] | None, quick: bool) -> bool:
     """Return whether a search begins with a part: cycles and attributes must earn it.
 
-    What was asked for is there from the start.
+    What was asked for is there from the start. Where nothing is searched, so are the
+    cycles of the sun.
     """
-    return part.kind in _OWN or (time_parts is not None and part.kind in time_parts)
+    if time_parts is not None:
+        return part.kind in _OWN or part.kind in time_parts
+    return part.kind in _OWN or (quick and part.kind in ("hour", "day"))
 
 
 def _time_parts(time: Sequence[str] | str | None) -> tuple[str, ...] | None:

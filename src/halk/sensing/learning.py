@@ -27,17 +27,19 @@ SETTLING = 20
 
 def learn(model: SensorModel, rows: Rows, tell: Callable[[float], None]) -> Learned:
     """Let a model learn readings that it never learned; return what came of them."""
-    memory, scale = model.memory, model.scale
+    memory = model.memory
     n_old, n_new = len(memory.y), len(rows.y)
     rng = np.random.default_rng([0, model.learned.n_readings])
     order = rng.permutation(n_new)
     agent = np.concatenate([memory.agent, rows.agent[order]])
     x = np.concatenate([memory.x, rows.x[order]])
     y = np.concatenate([memory.y, rows.y[order]])
-    Z, scaled = model.encoded(x, agent), (y - scale.offset) / scale.spread
     # of a first table the larger part only teaches: while a model is young its errors
     # tell of what it has not learned yet
-    n_young = 0 if n_old else round(YOUNG * n_new)
+    n_young = 0 if n_old else max(round(YOUNG * n_new), 1)
+    if n_young:
+        model.set_scale(agent[:n_young], y[:n_young])
+    Z, scaled = model.encoded(x, agent), model.scale.removed(agent, y)
     n_again = rehearsals(n_new, FIT_STEPS)
     n_settling = min(FIT_STEPS // len(y), SETTLING)
     if n_young:
@@ -49,7 +51,7 @@ def learn(model: SensorModel, rows: Rows, tell: Callable[[float], None]) -> Lear
         model.learner, steps, agent, Z, scaled, lambda s: tell(begun + s * (1 - begun))
     )
     new = steps.reading[steps.is_new]
-    misses = (predictions[new] - scaled[new]) * scale.spread
+    misses = (predictions[new] - scaled[new]) * model.scale.spread[agent[new]]
     covered = model.intervals.observe(agent[new], misses)
     n_sensors = len(model.sensors.names)
     gained = Learned.from_misses(

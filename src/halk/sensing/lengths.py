@@ -5,6 +5,7 @@ from math import pi
 from typing import Any
 
 from halk.sensing.encoding import Part
+from halk.sensing.problem import Problem
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 from halk.tables.timestamps import DAY, HOUR, PERIODS
@@ -41,6 +42,13 @@ def _shown_time(seconds: float) -> str:
         if seconds >= 1.5 * _TIMES[unit]:
             return f"{seconds / _TIMES[unit]:.3g} {unit}"
     return f"{seconds:.3g} s"
+
+
+def shown_tolerance(tolerance: float, scaling: str, problem: Problem) -> str:
+    """Return a tolerance in the unit of the values, or in each sensor's spreads."""
+    if scaling == "own":
+        return f"{tolerance:.3g} of a sensor's spread"
+    return f"{tolerance * problem.spread:.3g} {problem.schema.unit}".strip()
 
 
 def width_of(part: Part, length: Any) -> float:

@@ -16,8 +16,8 @@ from halk.sensing.choices import Choices, Graph, inputs_of
 from halk.sensing.learned import Learned
 from halk.sensing.memory import Memory
 from halk.sensing.nearness import nearness, threshold
-from halk.sensing.problem import Scale
 from halk.sensing.reasons import Reason
+from halk.sensing.scales import Scale, scale_of
 from halk.streams.files import meant
 from halk.streams.rows import Table
 from halk.tables.findings import Findings
@@ -73,12 +73,13 @@ class SensorModel:
         sensors: Sensors,
         graph: Graph | None,
         choices: Choices,
-        scale: Scale,
         coverage: float,
         learner: HALK,
     ) -> None:
         self.schema, self.sensors, self.graph = schema, sensors, graph
-        self.choices, self.scale, self.learner = choices, scale, learner
+        self.choices, self.learner = choices, learner
+        V = len(sensors.names)
+        self.scale = Scale(np.zeros(V), np.ones(V), 1.0)
         self.intervals = Intervals(len(sensors.names), coverage, memory=250)
         self.memory = Memory.empty(len(schema.inputs))
         self.learned = Learned.nothing(len(sensors.names))
@@ -97,6 +98,10 @@ class SensorModel:
         return f"{value:.3g} {self.schema.unit}".strip()
 
     # learning
+
+    def set_scale(self, agent: Indices, y: Vector) -> None:
+        """Take means and spreads from first readings; they rest from then on."""
+        self.scale = scale_of(self.choices.scaling, agent, y, self.sensors)
 
     def learn(self, rows: Rows, tell: Tell = lambda share: None) -> Learned:
         """Learn readings that were never learned; return what came of them."""
@@ -170,7 +175,7 @@ class SensorModel:
         """Return predictions of sensors by number, at inputs as the schema has them."""
         Z = self.encoded(x, agent)
         value = self.learner.predict_readings(agent, Z)
-        value = value * self.scale.spread + self.scale.offset
+        value = self.scale.restored(agent, value)
         half = self.intervals.half_widths()[agent]
         is_far = nearness(self.learner, agent, Z) < self._threshold()
         half[np.isinf(half) | is_far] = np.nan

@@ -11,7 +11,7 @@ from halk.errors import HalkError
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part
 from halk.sensing.lengths import width_of
-from halk.sensing.problem import Scale
+from halk.sensing.scales import SCALINGS
 from halk.streams.files import meant
 
 ALONE = "apart"
@@ -31,12 +31,12 @@ class Options:
     use : sequence of str, optional
         Inputs to use, by name: columns, "place", attributes of sensors.
     kernel : {"gaussian", "laplacian", "matern32", "matern52"}
-    offsets : {"common", "own"}
+    scaling : {"common", "offset", "own"}
     neighbours : int
     radius : float
         In kilometres, or the unit of the positions.
     tolerance : float or "apart"
-        In the unit of the values.
+        In the unit of the values; with scaling "own", in spreads of each sensor.
     step_size, budget : float
     widths : dict of name to length
         In the unit of the input; times as "6 h".
@@ -44,7 +44,7 @@ class Options:
 
     use: tuple[str, ...] | None = None
     kernel: str | None = None
-    offsets: str | None = None
+    scaling: str | None = None
     neighbours: int | None = None
     radius: float | None = None
     tolerance: float | str | None = None
@@ -61,8 +61,8 @@ class Options:
     def _check(self) -> None:
         if self.kernel is not None:
             choice("kernel", self.kernel, KERNELS)
-        if self.offsets is not None:
-            choice("offsets", self.offsets, ("common", "own"))
+        if self.scaling is not None:
+            choice("scaling", self.scaling, SCALINGS)
         if self.neighbours is not None:
             integer("neighbours", self.neighbours, minimum=1)
             if self.radius is not None:
@@ -106,7 +106,7 @@ class Options:
     @property
     def fixed(self) -> frozenset[str]:
         """The questions that need not be asked."""
-        names = ("kernel", "offsets", "tolerance", "step_size", "budget")
+        names = ("kernel", "scaling", "tolerance", "step_size", "budget")
         found = {name for name in names if getattr(self, name) is not None}
         if self.neighbours is not None or self.radius is not None:
             found.add("neighbours")
@@ -115,7 +115,7 @@ class Options:
         found |= {f"width {name}" for name in self.widths}
         return frozenset(found | {f"form {name}" for name in self.widths})
 
-    def applied(self, start: Choices, parts: list[Part], scale: Scale) -> Choices:
+    def applied(self, start: Choices, parts: list[Part], spread: float) -> Choices:
         """Return the choices to begin with, with those of the user made."""
         names = [part.name for part in parts]
         for name in (*(self.use or ()), *self.widths):
@@ -130,7 +130,7 @@ class Options:
         found = replace(start, parts=tuple(map(self._widened, chosen)))
         for name in (
             "kernel",
-            "offsets",
+            "scaling",
             "neighbours",
             "radius",
             "step_size",
@@ -140,7 +140,8 @@ class Options:
             found = found if value is None else replace(found, **{name: value})
         if self.tolerance is not None:
             is_apart = self.tolerance == ALONE
-            own = float("inf") if is_apart else float(self.tolerance) / scale.spread
+            unit = 1.0 if found.scaling == "own" else spread
+            own = float("inf") if is_apart else float(self.tolerance) / unit
             found = replace(found, tolerance=own)
         return found
 

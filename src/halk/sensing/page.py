@@ -22,7 +22,7 @@ from halk.report import (
     Table,
 )
 from halk.sensing.model import SensorModel
-from halk.sensing.summary import disagreements, sensor_rows
+from halk.sensing.summary import disagreements, sensor_rows, unit_of
 from halk.tables.schema import TIME
 from halk.tables.timestamps import DAY, HOUR, YEAR, as_text
 
@@ -174,8 +174,8 @@ def _pairs(model: SensorModel) -> Section:
         [pair.one, pair.other, pair.difference, pair.tolerance, pair.price]
         for pair in found[:N_ROWS]
     ]
-    columns = ["sensor", "neighbour", _in_unit(model, "differ by")]
-    columns += [_in_unit(model, "tolerance"), "price"]
+    unit = f", {unit_of(model)}" if unit_of(model) else ""
+    columns = ["sensor", "neighbour", f"differ by{unit}", f"tolerance{unit}", "price"]
     table = Table(f"The dearest of {len(found)} pairs.", columns, rows, "llrrr")
     return Section("Who disagrees", "pairs", [text, table])
 

@@ -1,7 +1,6 @@
 """A table to learn, and how well choices learn it."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from halk.errors import DivergenceError
 from halk.learners import HALK
 from halk.sensing.choices import Choices, Graph, inputs_of, learner_of, network_of
 from halk.sensing.course import course, taught
+from halk.sensing.scales import scale_of
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 
@@ -28,19 +28,6 @@ class _TooLargeError(Exception):
     """A trial has more atoms than a model is to have."""
 
 
-class Scale(NamedTuple):
-    """Mean and spread of the values."""
-
-    offset: float
-    spread: float
-
-
-def scale_of(y: Vector) -> Scale:
-    """Return mean and spread of values; a spread of 1 if there is none."""
-    spread = float(y.std())
-    return Scale(float(y.mean()), spread if spread > 0 else 1.0)
-
-
 @dataclass(frozen=True)
 class Problem:
     """Readings of a network of sensors, in the units of their table."""
@@ -53,9 +40,9 @@ class Problem:
     y: Vector
 
     @property
-    def scale(self) -> Scale:
-        """Of the values."""
-        return scale_of(self.y)
+    def spread(self) -> float:
+        """Of all values."""
+        return scale_of("common", self.agent, self.y, self.sensors).common
 
     def learner(self, choices: Choices) -> HALK:
         """Return a learner that has learned nothing yet."""
@@ -68,10 +55,13 @@ class Problem:
     def score(self, choices: Choices, seed: int = 0) -> float:
         """Return the error at new readings in the second half, in spreads of values."""
         n = len(self.y)
-        offset, spread = self.scale
-        y = (self.y - offset) / spread
         rng = np.random.default_rng([seed, 1])
         steps = course(n, rehearsals(n, TRIAL_STEPS), rng)
+        early, late = np.split(steps.reading[steps.is_new], [n // 2])
+        scale = scale_of(
+            choices.scaling, self.agent[early], self.y[early], self.sensors
+        )
+        y = scale.removed(self.agent, self.y)
         learner, Z = self.learner(choices), self.inputs(choices)
         has = np.bincount(self.agent, minlength=len(self.sensors.names)) > 0
 
@@ -83,8 +73,8 @@ class Problem:
             predictions = taught(learner, steps, self.agent, Z, y, check)
         except (DivergenceError, _TooLargeError):
             return float("inf")
-        late = steps.reading[steps.is_new][n // 2 :]
-        return float(np.sqrt(np.mean((predictions[late] - y[late]) ** 2)))
+        misses = (predictions[late] - y[late]) * scale.spread[self.agent[late]]
+        return float(np.sqrt(np.mean(misses**2))) / self.spread
 
     def sample(self, seed: int = 0) -> "Problem":
         """Return a part to try choices on: few sensors rather than few of each.

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from halk.sensing.choices import Choices
-from halk.sensing.lengths import shown
+from halk.sensing.lengths import shown, shown_tolerance
 from halk.sensing.options import Options
 from halk.sensing.problem import Problem
+from halk.sensing.scales import SCALINGS
 from halk.sensing.search import Trial
 
 LISTED = 2
@@ -37,10 +38,9 @@ def reasons_of(
             told += f", in the logarithm of {part.source}"
         value = shown(part, schema, sensors)
         found.append(Reason(f"width of {part.name}", value, f"{told}: {because}"))
-    own = {"own": "each sensor's own mean", "common": "one mean for all"}
     found.append(teller.reason("kernel", choices.kernel, "how fast similarity falls"))
     found.append(
-        teller.reason("offsets", own[choices.offsets], "removed before learning")
+        teller.reason("scaling", SCALINGS[choices.scaling], "removed before learning")
     )
     found += _neighbours(choices, teller, problem)
     size = f"{choices.step_size:.3g}"
@@ -61,8 +61,7 @@ def _neighbours(choices: Choices, teller: "_Teller", problem: Problem) -> list[R
         return [Reason("neighbours", "none", told)]
     if not np.isfinite(choices.tolerance):
         return [Reason("neighbours", "none", teller.of("together"))]
-    unit = problem.schema.unit
-    tolerance = f"{choices.tolerance * problem.scale.spread:.3g} {unit}".strip()
+    tolerance = shown_tolerance(choices.tolerance, choices.scaling, problem)
     who, why = f"the {choices.neighbours} nearest", teller.of("neighbours")
     if problem.graph is not None:
         who, why = "as the graph says", "given"
@@ -83,7 +82,7 @@ class _Teller:
     def __init__(self, trials: list[Trial], options: Options, problem: Problem) -> None:
         self._trials, self._fixed = trials, options.fixed
         self._uses = options.use is not None
-        self._spread, self._unit = problem.scale.spread, problem.schema.unit
+        self._spread, self._unit = problem.spread, problem.schema.unit
 
     def _error(self, score: float) -> str:
         if not np.isfinite(score):

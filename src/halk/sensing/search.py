@@ -9,8 +9,9 @@ import numpy as np
 
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part, logarithm_of
-from halk.sensing.lengths import shown
+from halk.sensing.lengths import shown, shown_tolerance
 from halk.sensing.problem import Problem
+from halk.sensing.scales import SCALINGS
 
 GAIN = 0.005
 """Share of the error that a change must save."""
@@ -178,8 +179,7 @@ class Search:
 
     def _tolerated(self, choices: Choices, factor: float) -> tuple[str, Choices]:
         tolerance = choices.tolerance * factor
-        unit = self.problem.schema.unit
-        label = f"{tolerance * self.problem.scale.spread:.3g} {unit}".strip()
+        label = shown_tolerance(tolerance, choices.scaling, self.problem)
         return label, replace(choices, tolerance=tolerance)
 
     # one of a few kinds
@@ -188,9 +188,12 @@ class Search:
         for part, log in self._logarithms(choices):
             option = ("its logarithm", choices.with_part(log))
             choices = self._better(choices, [option], f"form {part.name}", "as it is")
-        other = "common" if choices.offsets == "own" else "own"
-        own = [(other, replace(choices, offsets=other))]
-        choices = self._better(choices, own, "offsets", choices.offsets, 0.01)
+        others = [
+            (name, replace(choices, scaling=name))
+            for name in SCALINGS
+            if name != choices.scaling
+        ]
+        choices = self._better(choices, others, "scaling", choices.scaling, 0.01)
         if self._has_neighbours():
             apart = ("apart", replace(choices, tolerance=np.inf))
             choices = self._better(choices, [apart], "together", "together")

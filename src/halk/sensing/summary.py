@@ -14,7 +14,7 @@ class Disagreement(NamedTuple):
 
     one: str
     other: str
-    difference: float  # root mean square, in the unit of the values
+    difference: float  # root mean square, in the unit of unit_of
     tolerance: float
     price: float  # multipliers of both directions
 
@@ -22,7 +22,9 @@ class Disagreement(NamedTuple):
 def disagreements(model: SensorModel, most: int | None = None) -> list[Disagreement]:
     """Return pairs of neighbours that tolerances hold together, dearest first."""
     network, learner = model.learner.network, model.learner
-    spread, names = model.scale.spread, network.names
+    spread, names = model.scale.common, network.names
+    if model.choices.scaling == "own":
+        spread = 1.0
     mu, gamma = learner.multipliers, network.tolerance
     squares = np.maximum(learner.violations + gamma, 0.0)
     pairs = np.flatnonzero(network.edges[:, 0] < network.edges[:, 1])
@@ -40,6 +42,12 @@ def disagreements(model: SensorModel, most: int | None = None) -> list[Disagreem
         if price[k] > 0
     ]  # fmt: skip
     return found if most is None else found[:most]
+
+
+def unit_of(model: SensorModel) -> str:
+    """Return the unit in which disagreements are told."""
+    is_own = model.choices.scaling == "own"
+    return "of a sensor's spread" if is_own else model.schema.unit
 
 
 class SensorRow(NamedTuple):
@@ -87,6 +95,7 @@ def as_dict(model: SensorModel) -> dict[str, Any]:
         },
         "atoms": int(model.learner.model_order.sum()),
         "choices": [reason._asdict() for reason in model.reasons],
+        "unit_of_disagreements": unit_of(model),
         "disagreements": [pair._asdict() for pair in disagreements(model)],
         "findings": [finding.as_dict() for finding in model.findings.sorted],
     }
