@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 BENCH := $(VENV)/.installed-bench
+DOCS := $(VENV)/.installed-docs
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 SAY := @printf '== %s\n'
 
@@ -18,7 +19,7 @@ WITH_CACHE = cache=$$($(BIN)/python tools/source_hash.py) && NUMBA_CACHE_DIR="$$
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help install demo test test-slow nojit lint types format reproduce clean
-.PHONY: bench bench-quick
+.PHONY: bench bench-quick docs
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -74,10 +75,15 @@ bench-quick: $(BENCH) ## The same at smaller sizes, in under two minutes
 	$(SAY) "quick benchmark, into halk-bench"
 	@$(WITH_CACHE) $(BIN)/python -m benchmarks --quick --out halk-bench
 
+docs: $(DOCS) ## Build the documentation into docs/_build/html, with all figures
+	$(SAY) "documentation"
+	@$(WITH_CACHE) $(BIN)/python -m sphinx -W --keep-going -E -q -b html docs docs/_build/html
+	$(SAY) "open docs/_build/html/index.html"
+
 clean: ## Delete caches and builds; the environment stays
 	$(SAY) "clean"
 	@rm -rf .numba_cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
-	@rm -rf .hypothesis build dist
+	@rm -rf .hypothesis build dist docs/_build
 	@find benchmarks src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ------------------------------------------------------------- the environment
@@ -112,4 +118,9 @@ $(DEV): pyproject.toml | $(BIN)/python
 $(BENCH): pyproject.toml | $(BIN)/python
 	$(SAY) "installing halk and the peers it is measured against"
 	@$(PIP_INSTALL) --editable '.[bench]'
+	@touch $(BASE) $@
+
+$(DOCS): pyproject.toml | $(BIN)/python
+	$(SAY) "installing halk and what its documentation is built with"
+	@$(PIP_INSTALL) --editable '.[docs]'
 	@touch $(BASE) $@

@@ -14,22 +14,28 @@ from halk.simulator.loop import run
 def test_exported_members():
     assert sorted(halk.__all__) == [
         "CheckpointError",
+        "DataError",
         "DivergenceError",
         "HALK",
         "HalkError",
         "LawError",
         "Network",
+        "SensorModel",
         "Trace",
         "__version__",
         "bandwidth",
         "checks",
         "evaluate",
         "features",
+        "fit",
         "kernels",
         "learners",
         "losses",
         "proximity",
         "reference",
+        "sensing",
+        "streams",
+        "tables",
         "theory",
     ]
     assert all(hasattr(halk, name) for name in halk.__all__)
@@ -38,7 +44,7 @@ def test_exported_members():
 def test_import_needs_numpy_scipy_and_numba_only():
     code = (
         "import sys, halk; "
-        "extras = 'pyarrow networkx cvxpy sklearn river pandas matplotlib'; "
+        "extras = 'pyarrow networkx cvxpy sklearn river pandas matplotlib narwhals'; "
         "print([m for m in extras.split() if m in sys.modules])"
     )
     shown = subprocess.run(

@@ -539,7 +539,8 @@ def test_the_step_size_of_a_taught_agent_is_in_its_own_units(
     mu, scale = learner.multipliers, learner.scale.copy()
     y = np.array([0.3, NAN, NAN])
     info = learner.step(rng.random((3, 1)), y)
-    curvature = 2 * mu[0] * (scale[1] / learner.scale[0]) ** 2
+    theirs = 2 * mu[0] * (scale[1] / learner.scale[0]) ** 2
+    curvature = 1 + 2 * (mu[1] + mu[2]) + theirs
     assert info.step_sizes[1] == pytest.approx(0.3 / (1 + 0.3 * curvature), rel=1e-12)
     assert learner.scale[0] != scale[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -25,6 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(f"this command needs {error.name}, which is missing: {extra}")
     except (HalkError, ImportError) as error:
         return _failed(str(error))
+    except BrokenPipeError:  # who reads has seen enough, as in: halk fill ... | head
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  nothing is flushed to it
+        return 0
+    except OSError as error:
+        notes = " ".join(getattr(error, "__notes__", []))
+        where = f"{error.filename}: " if error.filename else ""
+        return _failed(f"{where}{error.strerror or error}. {notes}".strip())
     except SystemExit as exit_:  # from the parser of the command line
         return int(exit_.code or 0)
     return 0

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import cyclopts  # noqa: TID253
 
 from halk._version import __version__
+from halk.cli.examples import EXAMPLES
 from halk.cli.fit import fit, update
 from halk.cli.look import doctor, inspect
 from halk.cli.use import fill, predict
@@ -26,7 +27,8 @@ app = cyclopts.App(
 )
 
 for command in (doctor, fit, fill, predict, update, inspect):
-    app.command(command)
+    lines = "\n\n".join(EXAMPLES[command.__name__])
+    app.command(command, help_epilogue=f"For example:\n\n{lines}")
 
 
 def _whole(type_: Any, tokens: Sequence[Any]) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
 
-from halk.cli.options import Choices, Flag, Names, Numbers, Table
+from halk.cli.options import Choices, Flag, Names, Numbers, Source, Table
 from halk.cli.talk import Bars, console, put_json, say, size_of, writable
 
 WORST = 8
@@ -17,7 +17,7 @@ WORST = 8
 
 
 def fit(
-    readings: str,
+    readings: Source,
     *,
     sensors: Path | None = None,
     graph: Path | None = None,
@@ -28,19 +28,11 @@ def fit(
     quick: Annotated[bool, Flag] = False,
     choices: Choices = Choices(),  # noqa: B008
     json: Annotated[bool, Flag] = False,
-    quiet: Annotated[bool, cyclopts.Parameter(alias="-q", negative="")] = False,
+    quiet: Annotated[
+        bool, cyclopts.Parameter(alias="-q", negative="", show_default=False)
+    ] = False,
 ) -> None:
     """Learn a model of every sensor from a table of readings.
-
-    Examples
-    --------
-    halk fit readings.csv --sensors sensors.csv -o model.halk
-
-    halk fit readings.csv --target temperature_C --inputs time,depth_m --missing -999
-
-    halk fit readings.parquet --graph edges.csv --quick
-
-    cat readings.csv | halk fit - --json > summary.json
 
     Parameters
     ----------
@@ -100,23 +92,19 @@ def _tell_fit(model: Any, readings: str, out: Path) -> None:
 
 def update(
     model: Path,
-    readings: str,
+    readings: Source,
     *,
     out: Annotated[Path | None, cyclopts.Parameter(alias="-o")] = None,
     missing: Numbers = (),
     skip_bad: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
-    quiet: Annotated[bool, cyclopts.Parameter(alias="-q", negative="")] = False,
+    quiet: Annotated[
+        bool, cyclopts.Parameter(alias="-q", negative="", show_default=False)
+    ] = False,
 ) -> None:
     """Go on learning from more readings.
 
     Readings that the model has learned before are known again and left out.
-
-    Examples
-    --------
-    halk update model.halk today.csv
-
-    tail -n 1000 log.csv | halk update model.halk - -o model-new.halk
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import Annotated
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
 
-from halk.cli.options import Flag, Table
+from halk.cli.options import Flag, Source, Table
 from halk.cli.talk import console, put_json, say
 from halk.errors import HalkError
 
@@ -23,14 +23,6 @@ def inspect(
     json: Annotated[bool, Flag] = False,
 ) -> None:
     """Show what a model learned: errors, choices, who disagrees, and a report to open.
-
-    Examples
-    --------
-    halk inspect model.halk
-
-    halk inspect model.halk -o pages/ocean.html
-
-    halk inspect model.halk --json | jq .disagreements
 
     Parameters
     ----------
@@ -66,7 +58,7 @@ def inspect(
 
 
 def doctor(
-    readings: str,
+    readings: Source,
     *,
     sensors: Path | None = None,
     table: Table = Table(),  # noqa: B008
@@ -75,12 +67,6 @@ def doctor(
     """Say what is wrong with a table of readings, before any learning.
 
     The exit code is 1 if there are errors, with which halk fit refuses the table.
-
-    Examples
-    --------
-    halk doctor readings.csv --sensors sensors.csv
-
-    halk doctor readings.csv --json
 
     Parameters
     ----------

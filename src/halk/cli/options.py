@@ -10,7 +10,9 @@ from typing import Annotated, Any
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
 
-Flag = cyclopts.Parameter(negative="")
+Flag = cyclopts.Parameter(negative="", show_default=False)
+Source = Annotated[str, cyclopts.Parameter(allow_leading_hyphen=True)]
+"""A path, or - for standard input."""
 
 
 def _listed(type_: Any, tokens: Sequence[Any]) -> tuple[str, ...]:
@@ -27,9 +29,11 @@ def _numbers(type_: Any, tokens: Sequence[Any]) -> tuple[float, ...]:
         raise ValueError(f"must be numbers separated by commas, got {text}") from None
 
 
-Names = Annotated[tuple[str, ...], cyclopts.Parameter(converter=_listed, n_tokens=1)]
+Names = Annotated[
+    tuple[str, ...], cyclopts.Parameter(converter=_listed, n_tokens=1, negative="")
+]
 Numbers = Annotated[
-    tuple[float, ...], cyclopts.Parameter(converter=_numbers, n_tokens=1)
+    tuple[float, ...], cyclopts.Parameter(converter=_numbers, n_tokens=1, negative="")
 ]
 Columns = cyclopts.Group("Which columns are what", sort_key=2)
 Parameters = cyclopts.Group("Choices (searched for if not given)", sort_key=3)

@@ -34,9 +34,10 @@ def say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def put_json(value: Any) -> None:
+def put_json(value: Any, to_error: bool = False) -> None:
     """Print a result for machines."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    stream = sys.stderr if to_error else sys.stdout
+    stream.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:

@@ -9,34 +9,28 @@ from typing import Annotated, Any
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
 
-from halk.cli.options import Flag, Numbers
+from halk.cli.options import Flag, Numbers, Source
 from halk.cli.talk import STDOUT, console, put_json, say, size_of, table, writable
 from halk.errors import HalkError
 
 
 def fill(
     model: Path,
-    readings: str,
+    readings: Source,
     *,
     out: Annotated[str, cyclopts.Parameter(alias="-o")] = STDOUT,
     everywhere: Annotated[bool, Flag] = False,
     missing: Numbers = (),
     skip_bad: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
-    quiet: Annotated[bool, cyclopts.Parameter(alias="-q", negative="")] = False,
+    quiet: Annotated[
+        bool, cyclopts.Parameter(alias="-q", negative="", show_default=False)
+    ] = False,
 ) -> None:
     """Give a table back with a prediction and an interval where values are missing.
 
     Three columns are added: VALUE_predicted, VALUE_low and VALUE_high. Where nothing
     near a point was learned there is a prediction, but no interval.
-
-    Examples
-    --------
-    halk fill model.halk readings.csv -o filled.csv
-
-    halk fill model.halk wanted-points.csv -o predictions.parquet
-
-    halk fill model.halk readings.csv --everywhere | head
 
     Parameters
     ----------
@@ -72,8 +66,8 @@ def fill(
         writing.write_csv(made, target, sys.stdout)
     else:
         writing.write(made, target, Path(out))
-    if json and out != STDOUT:
-        put_json(_counts(made) | {"out": out})
+    if json:
+        put_json(_counts(made) | {"out": out}, to_error=out == STDOUT)
     elif not quiet and (out != STDOUT or sys.stderr.isatty()):
         _tell(made, out)
 
@@ -89,15 +83,14 @@ def _counts(made: Any) -> dict[str, int]:
 
 def _tell(made: Any, out: str) -> None:
     from halk.cli.findings import told
+    from halk.tables.findings import counted
 
     told(console(is_error=True), made.findings.sorted)
     n = _counts(made)
-    say(f"{n['filled']} of {n['gaps']} gaps filled, in {n['rows']} rows.")
+    say(f"{n['filled']} of {counted(n['gaps'], 'gap')} filled, in {n['rows']} rows.")
     if n["without_interval"]:
-        say(
-            f"{n['without_interval']} predictions have no interval: nothing near them "
-            f"was learned."
-        )
+        far = counted(n["without_interval"], "prediction")
+        say(f"{far} without an interval: nothing near was learned.")
     if out != STDOUT:
         say(f"Saved: {out} ({size_of(Path(out))})")
 
@@ -110,12 +103,6 @@ def predict(
     json: Annotated[bool, Flag] = False,
 ) -> None:
     """Say what a sensor would read.
-
-    Examples
-    --------
-    halk predict model.halk --sensor north --at depth_m=100
-
-    halk predict model.halk --sensor north --at depth_m=0,50,100 --at time=2024-06-01
 
     Parameters
     ----------

@@ -17,6 +17,9 @@ from halk.simulator import Readings
 PORTION = 1_000
 """Readings between two moments at which progress is told and an interrupt heard."""
 
+STRETCHES = 0.5
+"""Share of sensors that miss a stretch when choices are tried."""
+
 Tell = Callable[[float], object]
 """Told which share is done; what it raises ends the course."""
 
@@ -34,6 +37,7 @@ def course(
     rng: np.random.Generator,
     n_settling: int = 0,
     n_old: int = 0,
+    arrival: Indices | None = None,
 ) -> Course:
     """Return an order of ``n`` readings, ``n_rehearsed`` earlier ones after each.
 
@@ -43,8 +47,11 @@ def course(
         How often everything is learned once more at the end.
     n_old : int
         The first readings are not new: they are rehearsed only.
+    arrival : int array (n - n_old,), optional
+        The order in which new ones come, counted from ``n_old``; by default random.
     """
-    order = np.concatenate([np.arange(n_old), n_old + rng.permutation(n - n_old)])
+    new = rng.permutation(n - n_old) if arrival is None else arrival
+    order = np.concatenate([np.arange(n_old), n_old + new])
     n_new = n - n_old
     block = np.empty((n_new, 1 + n_rehearsed), np.int64)
     block[:, 0] = order[n_old:]
@@ -56,6 +63,26 @@ def course(
     reading = np.concatenate([block.reshape(-1), *again])
     padding = np.zeros(n_settling * n, bool)
     return Course(reading, np.concatenate([is_new.reshape(-1), padding]))
+
+
+def with_gaps(agent: Indices, x: Matrix, rng: np.random.Generator) -> Indices:
+    """Return an order of readings whose second half fills gaps of all lengths.
+
+    Half of the sensors miss single readings, the others whole stretches along an input:
+    they tell how well neighbours stand in for what a sensor never measured.
+    """
+    is_late = np.zeros(len(agent), bool)
+    for i in np.unique(agent).tolist():
+        mine = np.flatnonzero(agent == i)
+        n_late = len(mine) // 2
+        if rng.random() < STRETCHES:
+            mine = mine[np.argsort(x[mine, rng.integers(x.shape[1])], kind="stable")]
+            first = int(rng.integers(len(mine) - n_late + 1))
+            is_late[mine[first : first + n_late]] = True
+        else:
+            is_late[rng.permutation(mine)[:n_late]] = True
+    early, late = np.flatnonzero(~is_late), np.flatnonzero(is_late)
+    return np.concatenate([rng.permutation(early), rng.permutation(late)])
 
 
 def taught(

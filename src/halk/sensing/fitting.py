@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._validation import choice, real, require
+from halk._validation import Indices, choice, real, require
 from halk.sensing.choices import Choices, Graph
 from halk.sensing.encoding import Part, candidates
 from halk.sensing.model import SensorModel
@@ -15,12 +15,13 @@ from halk.sensing.options import OptionError, Options
 from halk.sensing.problem import Problem
 from halk.sensing.reasons import reasons_of
 from halk.sensing.search import Search
-from halk.tables.doctor import Examined, examine, repeated
+from halk.tables.doctor import Examined, examine
 from halk.tables.findings import WARNING
 from halk.tables.graphs import edges_of, pairs_of
 from halk.tables.readings import Rows
 from halk.tables.schema import Asked
 from halk.tables.sensors import Sensors
+from halk.tables.suspicions import repeated
 from halk.tables.timestamps import PARTS
 
 Progress = Callable[[str, float], None]
@@ -104,8 +105,11 @@ def fit(
     names = [inputs] if isinstance(inputs, str) else inputs
     asked = Asked(sensor, target, names, unit)
     made = options if isinstance(options, Options) else Options.from_dict(options or {})
-    level = real("coverage", coverage)
-    require(0 < level < 1, "coverage", "be between 0 and 1", coverage)
+    try:
+        level = real("coverage", coverage)
+        require(0 < level < 1, "coverage", "be between 0 and 1", coverage)
+    except (TypeError, ValueError) as error:
+        raise OptionError(str(error)) from None
     found = examine(readings, sensors, asked, missing, skip_bad)
     found.findings.refuse()
     return fitted(found, graph, made, _time_parts(time), level, quick, progress)
@@ -125,9 +129,9 @@ def fitted(
     if schema is None or sensors is None or rows is None:
         raise ValueError("a table with errors cannot be learned")
     read = rows.readings()
-    is_new = ~repeated(read)
-    read = Rows(read.agent[is_new], read.x[is_new], read.y[is_new])
-    edges = _graph(graph, sensors)
+    kept = _in_order(read)
+    read = Rows(read.agent[kept], read.x[kept], read.y[kept])
+    edges = _graph(graph, sensors, float(read.y.std()) or 1.0)
     problem = Problem(schema, sensors, edges, read.agent, read.x, read.y)
     parts = candidates(schema, sensors, read.x, read.agent, time_parts)
     begun = [part for part in parts if _begins(part, time_parts, quick)]
@@ -137,7 +141,8 @@ def fitted(
     trials = []
     if not quick:
         search = Search(
-            problem.sample(), parts if options.use is None else [], options.fixed,
+            problem.sample(), parts if options.use is None else [],
+            options.fixed | _fixed_by(edges),
             lambda done, total, what: progress("choosing", done / total),
         )  # fmt: skip
         choices = search.run(choices)
@@ -155,6 +160,17 @@ def fitted(
     model.reasons = reasons_of(choices, trials, options, problem)
     model.learn(read, lambda share: progress("learning", share))
     return model
+
+
+def _in_order(read: Rows) -> Indices:
+    """Return readings in an order that is not the table's, and each of them once.
+
+    In bursts, late or one sensor at a time: how they came makes no difference.
+    """
+    order = np.lexsort((read.y, *read.x.T[::-1], read.agent))
+    is_copy = repeated(Rows(read.agent[order], read.x[order], read.y[order]))
+    kept: Indices = order[~is_copy]
+    return kept
 
 
 def _begins(part: Part, time_parts: tuple[str, ...] | None, quick: bool) -> bool:
@@ -180,14 +196,20 @@ def _time_parts(time: Sequence[str] | str | None) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def _graph(graph: Any, sensors: Sensors) -> Graph | None:
+def _graph(graph: Any, sensors: Sensors, spread: float) -> Graph | None:
     if graph is None:
         return None
     is_path = isinstance(graph, str) or hasattr(graph, "__fspath__")
     path = str(graph) if is_path else "graph"
     pairs, limits = pairs_of(edges_of(graph), sensors.names, path)
-    own = [np.nan if limit is None else limit for limit in limits]
+    own = [np.nan if limit is None else limit / spread for limit in limits]
     return Graph(np.array(pairs, np.int64).reshape(-1, 2), np.array(own))
+
+
+def _fixed_by(graph: Graph | None) -> frozenset[str]:
+    """Return questions that a graph answers: its own tolerances need one unit."""
+    has_own = graph is not None and not np.isnan(graph.tolerance).all()
+    return frozenset({"scaling"} if has_own else ())
 
 
 def _refuse_lonely(options: Options, sensors: Sensors, graph: Graph | None) -> None:

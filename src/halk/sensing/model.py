@@ -150,9 +150,11 @@ class SensorModel:
         Examples
         --------
         >>> import halk
-        >>> model = halk.fit(halk.streams.gulf_table(), quick=True)
-        >>> model.predict("7", {"depth_m": [0, 100]}).value.shape
-        (2,)
+        >>> table = {"buoy": ["n", "n", "s", "s"], "depth_m": [0, 9, 0, 9],
+        ...          "t_C": [20.0, 8.0, 22.0, 10.0]}
+        >>> model = halk.fit(table, quick=True)
+        >>> model.predict("n", {"depth_m": [0, 9]}).value.round()
+        array([20.,  8.])
         """
         names = [one.name for one in self.schema.inputs]
         unknown, lacking = set(at) - set(names), set(names) - set(at)

@@ -8,7 +8,7 @@ from halk._validation import Indices, Matrix, Vector
 from halk.errors import DivergenceError
 from halk.learners import HALK
 from halk.sensing.choices import Choices, Graph, inputs_of, learner_of, network_of
-from halk.sensing.course import course, taught
+from halk.sensing.course import course, taught, with_gaps
 from halk.sensing.scales import scale_of
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
@@ -56,8 +56,9 @@ class Problem:
         """Return the error at new readings in the second half, in spreads of values."""
         n = len(self.y)
         rng = np.random.default_rng([seed, 1])
-        steps = course(n, rehearsals(n, TRIAL_STEPS), rng)
-        early, late = np.split(steps.reading[steps.is_new], [n // 2])
+        order = with_gaps(self.agent, self.x, rng)
+        steps = course(n, rehearsals(n, TRIAL_STEPS), rng, arrival=order)
+        early, late = np.split(order, [n - n // 2])
         scale = scale_of(
             choices.scaling, self.agent[early], self.y[early], self.sensors
         )

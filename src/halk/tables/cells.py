@@ -22,6 +22,7 @@ class Column(NamedTuple):
     values: Vector  # NaN where there is none
     is_empty: NDArray[np.bool_]
     is_wrong: NDArray[np.bool_]  # something is there, but no finite number
+    is_time: bool = False
 
     @property
     def is_known(self) -> NDArray[np.bool_]:
@@ -52,7 +53,7 @@ def timed(table: Table, name: str) -> Column:
         is_empty = np.isnan(values)
     else:
         is_empty = _empty(cells, values)
-    return Column(name, values, is_empty, np.isnan(values) & ~is_empty)
+    return Column(name, values, is_empty, np.isnan(values) & ~is_empty, True)
 
 
 def is_number_column(table: Table, name: str) -> bool:

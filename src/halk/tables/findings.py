@@ -13,6 +13,17 @@ LISTED = 5
 """How many places a finding lists."""
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "copy", "copies")
+    ('1 row', '2,000 copies')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing found.

@@ -12,7 +12,7 @@ from halk.streams.files import meant
 from halk.streams.naming import are_geographic
 from halk.streams.rows import Table
 from halk.tables.cells import Column, labels, numeric, timed
-from halk.tables.findings import ERROR, NOTE, WARNING, Findings
+from halk.tables.findings import ERROR, NOTE, WARNING, Findings, counted
 from halk.tables.schema import TIME, Schema
 from halk.tables.sensors import Sensors, refuse_outside
 
@@ -105,7 +105,7 @@ def _bad_cells(
     """Add cells that are not what they should be; return the rows they are in."""
     is_bad = np.zeros(len(names), bool)
     kinds = [
-        (column, column.is_wrong, "bad-cell", "hold finite numbers or times")
+        (column, column.is_wrong, "bad-cell", _rule(column))
         for column in (*inputs, values)
     ]
     kinds += [(one, one.is_empty, "empty-input", "be filled") for one in inputs]
@@ -115,8 +115,8 @@ def _bad_cells(
         if len(rows):
             findings.add(
                 level, code,
-                f"{table.path}: column {column.name} must {rule}, {len(rows)} "
-                f"{'row does' if len(rows) == 1 else 'rows do'} not",
+                f"{table.path}: column {column.name} must {rule}, which fails in "
+                f"{counted(len(rows), 'row')}",
                 _advice(table, column.name, int(rows[0]), code, level),
                 [_place(table, names, column.name, row) for row in rows.tolist()],
             )  # fmt: skip
@@ -129,6 +129,12 @@ def _bad_cells(
             [table.where(row) for row in nameless],
         )  # fmt: skip
     return is_bad
+
+
+def _rule(column: Column) -> str:
+    if column.is_time:
+        return "hold times such as 2024-05-31 or 2024-05-31T12:00"
+    return "hold finite numbers"
 
 
 def _place(table: Table, names: list[str], column: str, row: int) -> str:
@@ -213,8 +219,7 @@ def _agents(
     if first:
         findings.add(
             level, "unknown-sensor",
-            f"{table.path}: {len(first)} of its sensors "
-            f"{'is' if len(first) == 1 else 'are'} not known",
+            f"{table.path}: {counted(len(first), 'sensor')} not among the known ones",
             "add them to the table of sensors, or --skip-bad to leave their rows out",
             [
                 f"{table.where(row)}: {name!r}{meant(name, sensors.names)}"

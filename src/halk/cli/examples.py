@@ -1,0 +1,32 @@
+"""Examples that commands show in their help."""
+
+EXAMPLES = {
+    "fit": (
+        "halk fit readings.csv --sensors sensors.csv -o model.halk",
+        "halk fit readings.csv --target t_C --inputs time,depth_m --missing -999",
+        "halk fit readings.parquet --graph edges.csv --quick",
+        "cat readings.csv | halk fit - --json > summary.json",
+    ),
+    "update": (
+        "halk update model.halk today.csv",
+        "tail -n 1000 log.csv | halk update model.halk - -o model-new.halk",
+    ),
+    "fill": (
+        "halk fill model.halk readings.csv -o filled.csv",
+        "halk fill model.halk wanted-points.csv -o predictions.parquet",
+        "halk fill model.halk readings.csv --everywhere | head",
+    ),
+    "predict": (
+        "halk predict model.halk --sensor north --at depth_m=100",
+        "halk predict model.halk --sensor north --at depth_m=0,50 --at time=2024-06-01",
+    ),
+    "inspect": (
+        "halk inspect model.halk",
+        "halk inspect model.halk -o pages/ocean.html",
+        "halk inspect model.halk --json | jq .disagreements",
+    ),
+    "doctor": (
+        "halk doctor readings.csv --sensors sensors.csv",
+        "halk doctor readings.csv --json",
+    ),
+}

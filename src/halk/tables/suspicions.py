@@ -1,0 +1,165 @@
+"""What is strange about readings: values, sensors and inputs that look like faults."""
+
+from typing import Any
+
+import numpy as np
+
+from halk._validation import Matrix, Vector
+from halk.tables.findings import ERROR, NOTE, WARNING, Findings, counted
+from halk.tables.readings import Rows
+from halk.tables.schema import TIME, Schema
+from halk.tables.sensors import Sensors
+
+SENTINELS = (-9999.0, -999.0, -99.0, -999.9, -99.9, 999.0, 9999.0, 99999.0)
+"""Numbers that loggers write where they have none."""
+
+FEW = 5
+"""Readings below which a sensor hardly says anything."""
+
+FAR_OUT = 10.0
+"""Spreads between the quartiles from the median at which a value is suspicious."""
+
+STUCK = 30
+"""Same values of a sensor, one after the other, that look like a fault."""
+
+
+def examine_values(
+    path: str, schema: Schema, rows: Rows, sensors: Sensors, findings: Findings
+) -> None:
+    """Look for what is strange about values, sensors and inputs."""
+    read = rows.readings()
+    if not len(read.y) and not findings.of(ERROR):
+        findings.add(
+            ERROR, "no-readings", f"{path}: column {schema.target} holds no readings",
+            "name the column of the values with --target",
+        )  # fmt: skip
+    if not len(read.y):
+        return
+    _sentinels(path, schema, read.y, findings)
+    _far_out(path, schema, read, sensors, findings)
+    _few(path, read, sensors, findings)
+    _repeated(path, read, findings)
+    _stuck(path, read, sensors, findings)
+    _constant(path, schema, read.x, findings)
+    n_gaps = int(rows.is_gap.sum())
+    if n_gaps:
+        findings.add(
+            NOTE,
+            "gaps",
+            f"{path}: {counted(n_gaps, 'row')} without a value; `halk fill` fills them",
+        )
+    if len(sensors.names) == 1:
+        findings.add(
+            WARNING, "one-sensor",
+            f"{path}: there is one sensor, {sensors.names[0]!r}, and nobody to learn "
+            f"from", "name the column of the sensors with --sensor",
+        )  # fmt: skip
+
+
+def _sentinels(path: str, schema: Schema, y: Vector, findings: Findings) -> None:
+    rest = y[~np.isin(y, SENTINELS)]
+    for value in SENTINELS:
+        n = int((y == value).sum())
+        if n and (not len(rest) or not rest.min() <= value <= rest.max()):
+            findings.add(
+                ERROR, "sentinel",
+                f"{path}: {schema.target} is {value:g} in {counted(n, 'row')}, far "
+                f"from all other values",
+                f"if it means no reading, add --missing {value:g}",
+            )  # fmt: skip
+
+
+def _far_out(
+    path: str, schema: Schema, read: Rows, sensors: Sensors, findings: Findings
+) -> None:
+    low, middle, high = np.quantile(read.y, [0.25, 0.5, 0.75])
+    limit = FAR_OUT * (high - low)
+    rows = np.flatnonzero(np.abs(read.y - middle) > limit)
+    if limit and len(rows) and len(rows) < 0.01 * len(read.y):
+        unit = f" {schema.unit}" if schema.unit else ""
+        findings.add(
+            WARNING, "far-out",
+            f"{path}: {counted(len(rows), 'value')} of {schema.target} far from the "
+            f"others (median {middle:g}{unit}, half of them within {low:g} and "
+            f"{high:g})",
+            "correct or empty them if they are faults",
+            [f"{sensors.names[read.agent[r]]!r}: {read.y[r]:g}{unit}" for r in rows],
+        )  # fmt: skip
+
+
+def _few(path: str, read: Rows, sensors: Sensors, findings: Findings) -> None:
+    counts = np.bincount(read.agent, minlength=len(sensors.names))
+    silent = [sensors.names[i] for i in np.flatnonzero(counts == 0)]
+    if silent:
+        findings.add(
+            NOTE, "silent", f"{path}: {counted(len(silent), 'sensor')} without a "
+            f"reading; neighbours speak for them", places=silent,
+        )  # fmt: skip
+    few = np.flatnonzero((counts > 0) & (counts < FEW))
+    if len(few):
+        findings.add(
+            WARNING, "few",
+            f"{path}: {counted(len(few), 'sensor')} with fewer than {FEW} readings",
+            "their predictions rest on their neighbours",
+            [f"{sensors.names[i]!r}: {counts[i]}" for i in few],
+        )  # fmt: skip
+
+
+def repeated(read: Rows) -> Any:
+    """Return which readings are exact copies of earlier ones."""
+    rows = np.column_stack([read.agent, read.x, read.y])
+    order = np.lexsort(rows.T[::-1])  # stable: of copies the first stays the first
+    is_same = (rows[order][1:] == rows[order][:-1]).all(axis=1)
+    is_copy = np.zeros(len(rows), bool)
+    is_copy[order[1:]] = is_same
+    return is_copy
+
+
+def _repeated(path: str, read: Rows, findings: Findings) -> None:
+    n = int(repeated(read).sum())
+    if n:
+        findings.add(
+            WARNING, "repeated",
+            f"{path}: {counted(n, 'exact copy', 'exact copies')} of other readings, "
+            f"learned once",
+        )  # fmt: skip
+    places = Rows(read.agent, read.x, np.zeros(len(read.y)))
+    n_twice = int(repeated(places).sum()) - n
+    if n_twice:
+        findings.add(
+            NOTE, "same-inputs",
+            f"{path}: {counted(n_twice, 'reading')} with sensor and inputs of another, "
+            f"but another value; all are learned",
+        )  # fmt: skip
+
+
+def _stuck(path: str, read: Rows, sensors: Sensors, findings: Findings) -> None:
+    found = []
+    for i, name in enumerate(sensors.names):
+        y = read.y[read.agent == i]
+        if len(y) < STUCK or not np.ptp(read.y):
+            continue
+        changes = np.flatnonzero(np.diff(y) != 0)
+        bounds = np.concatenate([[-1], changes, [len(y) - 1]])
+        longest = int(np.diff(bounds).max())
+        at = float(y[bounds[np.diff(bounds).argmax()] + 1])
+        if longest >= STUCK and at != np.median(read.y) and at != 0.0:
+            found.append(f"{name!r}: {at:g}, {longest} times")
+    if found:
+        findings.add(
+            WARNING, "stuck",
+            f"{path}: {counted(len(found), 'sensor')} with one value {STUCK} times in "
+            f"a row or more",
+            "empty these cells if the sensor was stuck", found,
+        )  # fmt: skip
+
+
+def _constant(path: str, schema: Schema, x: Matrix, findings: Findings) -> None:
+    for one, column in zip(schema.inputs, x.T, strict=True):
+        if np.ptp(column) == 0:
+            kind = "time" if one.kind == TIME else "number"
+            findings.add(
+                WARNING, "constant-input",
+                f"{path}: input {one.name} is the same {kind} everywhere",
+                "leave it out with --inputs",
+            )  # fmt: skip

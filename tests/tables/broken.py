@@ -1,0 +1,142 @@
+"""Broken tables, each with what is said about it."""
+
+from typing import NamedTuple
+
+GOOD = """station,time,temperature_C
+north,2024-01-01,1.0
+north,2024-01-02,2.0
+north,2024-01-03,3.5
+south,2024-01-01,4.0
+south,2024-01-02,5.0
+south,2024-01-03,6.5
+"""
+
+SENSORS = """station,lat,lon,elevation_m
+north,29,-90,10
+south,25,-90,20
+"""
+
+
+class Broken(NamedTuple):
+    """Files, the finding that they must lead to, and options of reading them."""
+
+    readings: str
+    level: str
+    code: str
+    sensors: str | None = SENSORS
+    options: dict = {}  # noqa: RUF012
+
+
+def many(n=40, value="{k}.5", name="north"):
+    """Return a table of many readings of one sensor, and of a few others."""
+    lines = [f"{name},{k},{value.format(k=k)}" for k in range(n)]
+    return (
+        "station,depth_m,value\n"
+        + "\n".join(lines)
+        + "\n"
+        + "\n".join(f"south,{k},{k % 7}.25" for k in range(n))
+    )
+
+
+CASES = {
+    "empty file": Broken(" ", "error", "unreadable"),
+    "header only": Broken("station,time,temperature_C\n", "error", "unreadable"),
+    "ragged": Broken(GOOD + "south,2024-01-04\n", "error", "unreadable"),
+    "open quote": Broken(GOOD + 'south,"2024-01-04,3\n', "error", "unreadable"),
+    "twice the same column": Broken("station,t,t\na,1,2\n", "error", "unreadable"),
+    "spreadsheet": Broken("PK\x03\x04 and so on", "error", "unreadable"),
+    "no header": Broken("north,0,1.5\nsouth,1,2.5\n", "error", "no-header"),
+    "no sensor": Broken(
+        "time,value\n2024-01-01,1\n2024-01-02,2\n",
+        "error",
+        "no-sensor-column",
+        None,
+    ),
+    "no input": Broken("station,value\na,1\nb,2\n", "error", "no-input", None),
+    "no target": Broken(
+        "station,time\na,2024-01-01\nb,2024-01-02\n", "error", "no-target", None
+    ),
+    "unclear target": Broken(
+        "station,time,t_C,s_psu\na,2024-01-01,1,2\nb,2024-01-02,2,3\n",
+        "error",
+        "unclear-target",
+        None,
+    ),
+    "column asked for": Broken(
+        GOOD, "error", "no-such-column", SENSORS, {"target": "temprature_C"}
+    ),
+    "target is input": Broken(
+        GOOD,
+        "error",
+        "target-is-input",
+        SENSORS,
+        {"target": "temperature_C", "inputs": ["temperature_C"]},
+    ),
+    "text as value": Broken(GOOD + "south,2024-01-04,warm\n", "error", "bad-cell"),
+    "decimal comma": Broken(
+        GOOD.replace(",", ";") + "south;2024-01-04;3,5\n", "error", "bad-cell"
+    ),
+    "infinite": Broken(GOOD + "south,2024-01-04,inf\n", "error", "bad-cell"),
+    "bad time": Broken(GOOD + "south,2024-13-04,3\n", "error", "bad-cell"),
+    "empty input": Broken(GOOD + "south,,3\n", "error", "empty-input"),
+    "nameless row": Broken(GOOD + ",2024-01-04,3\n", "error", "empty-sensor"),
+    "unknown sensor": Broken(GOOD + "nroth,2024-01-04,3\n", "error", "unknown-sensor"),
+    "no values": Broken(
+        "station,time,temperature_C\nnorth,2024-01-01,\nsouth,2024-01-02,\n",
+        "error",
+        "no-readings",
+        SENSORS,
+        {"target": "temperature_C"},
+    ),
+    "sentinel": Broken(GOOD + "south,2024-01-04,-999\n", "error", "sentinel"),
+    "sensors without names": Broken(
+        GOOD, "error", "no-sensor-column", "place,lat,lon\nnorth,1,2\n"
+    ),
+    "nameless sensor": Broken(GOOD, "error", "empty-sensor", SENSORS + ",1,2,3\n"),
+    "sensor twice": Broken(
+        GOOD, "error", "sensor-twice", SENSORS + "north,30,-90,10\n"
+    ),
+    "sensor nowhere": Broken(GOOD, "error", "bad-position", SENSORS + "west,,-91,10\n"),
+    "outside the Earth": Broken(GOOD, "error", "outside", SENSORS + "west,-91,25,10\n"),
+    "outside, in the readings": Broken(
+        "station,lat,lon,depth_m,t_C\na,95,0,1,2\na,95,0,2,3\nb,5,0,1,2\n",
+        "error",
+        "outside",
+        None,
+    ),
+    "attribute missing": Broken(
+        GOOD, "warning", "attribute-missing", SENSORS + "west,24,-91,\n"
+    ),
+    "same place": Broken(GOOD, "warning", "same-place", SENSORS + "west,25,-90,5\n"),
+    "skipped": Broken(
+        GOOD + "south,2024-01-04,warm\n",
+        "warning",
+        "bad-cell",
+        SENSORS,
+        {"skips": True},
+    ),
+    "far out": Broken(
+        many(120, "{k}") + "\nnorth,99,12345\n", "warning", "far-out", None
+    ),
+    "few": Broken(GOOD, "warning", "few"),
+    "repeated": Broken(GOOD + "south,2024-01-03,6.5\n", "warning", "repeated"),
+    "stuck": Broken(many(value="7.77"), "warning", "stuck", None),
+    "constant input": Broken(
+        "station,depth_m,value\na,5,1\na,5,2\nb,5,3\n",
+        "warning",
+        "constant-input",
+        None,
+    ),
+    "one sensor": Broken(
+        "station,depth_m,value\na,5,1\na,6,2\n", "warning", "one-sensor", None
+    ),
+    "same inputs": Broken(GOOD + "south,2024-01-03,6.25\n", "note", "same-inputs"),
+    "silent": Broken(GOOD, "note", "silent", SENSORS + "west,24,-91,3\n"),
+    "gaps": Broken(GOOD + "south,2024-01-04,\n", "note", "gaps"),
+    "moving": Broken(
+        "buoy,lat,lon,time,t_C\na,1,2,2024-01-01,3\na,1.5,2,2024-01-02,4\nb,2,2,2024-01-01,3\n",
+        "note",
+        "moving",
+        None,
+    ),
+}
