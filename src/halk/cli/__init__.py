@@ -16,7 +16,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from halk.cli.app import app
     except ImportError as error:
-        return _failed(f"the command halk needs {error.name}: pip install 'halk[demo]'")
+        return _failed(
+            f"the command halk needs {error.name}: pip install 'halk[tables]'"
+        )
     try:
         app(arguments if arguments is None else list(arguments))
     except KeyboardInterrupt:
