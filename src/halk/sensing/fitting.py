@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from halk._validation import Indices, choice, real, require
+from halk.learners import HALK
 from halk.sensing.choices import Choices, Graph
 from halk.sensing.encoding import Part, candidates
 from halk.sensing.model import SensorModel
 from halk.sensing.options import OptionError, Options
-from halk.sensing.problem import Problem
+from halk.sensing.problem import ATOMS, Problem, TooLargeError, refuse_large
 from halk.sensing.reasons import reasons_of
 from halk.sensing.search import Search
+from halk.sensing.trials import Trial, Trials
 from halk.tables.doctor import Examined, examine
 from halk.tables.findings import WARNING
 from halk.tables.graphs import edges_of, pairs_of
@@ -26,6 +29,9 @@ from halk.tables.timestamps import PARTS
 
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
+
+GROWTH = 1.5
+"""How much larger models of a whole table may be than those of its part."""
 
 _OWN = ("number", "log", "seconds", "place")
 """Kinds of inputs that a search begins with."""
@@ -138,18 +144,17 @@ def fitted(
     start = Choices(tuple(begun))
     choices = options.applied(start, parts, problem.spread)
     _refuse_lonely(options, sensors, edges)
-    trials = []
+    trials: list[Trial] = []
     if not quick:
-        search = Search(
-            problem.sample(), parts if options.use is None else [],
-            options.fixed | _fixed_by(edges),
+        tried = Trials(
+            problem.sample(), options.fixed | _fixed_by(edges),
             lambda done, total, what: progress("choosing", done / total),
         )  # fmt: skip
-        choices = search.run(choices)
-        trials = search.trials
+        choices = Search(tried, parts if options.use is None else []).run(choices)
+        trials = tried.made
         progress("choosing", 1.0)
-    learner = problem.learner(choices)
-    model = SensorModel(schema, sensors, edges, choices, coverage, learner)
+    may_widen = options.budget is None
+    model = _learned(problem, choices, coverage, may_widen, progress)
     model.findings = found.findings
     if sensors.positions is None and edges is None and len(sensors.names) > 1:
         found.findings.add(
@@ -157,9 +162,39 @@ def fitted(
             "sensors learn apart: nobody knows where they are",
             "give their places (--sensors) or who is whose neighbour (--graph)",
         )  # fmt: skip
-    model.reasons = reasons_of(choices, trials, options, problem)
-    model.learn(read, lambda share: progress("learning", share))
+    model.reasons = reasons_of(model.choices, trials, options, problem)
     return model
+
+
+def _learned(
+    problem: Problem,
+    choices: Choices,
+    coverage: float,
+    may_widen: bool,
+    progress: Progress,
+) -> SensorModel:
+    """Return a model that has learned; one that grows too large begins again.
+
+    A part of a table does not tell how large models of all of it become.
+    """
+    read = Rows(problem.agent, problem.x, problem.y)
+    while True:
+        learner = problem.learner(choices)
+        model = SensorModel(
+            problem.schema, problem.sensors, problem.graph, choices, coverage, learner
+        )
+
+        def told(share: float, learner: HALK = learner) -> None:
+            if may_widen:
+                refuse_large(learner, read.agent, GROWTH * ATOMS)
+            progress("learning", share)
+
+        try:
+            model.learn(read, told)
+        except TooLargeError:
+            choices = replace(choices, budget=2 * choices.budget)
+        else:
+            return model
 
 
 def _in_order(read: Rows) -> Indices:

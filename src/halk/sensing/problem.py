@@ -24,8 +24,15 @@ ATOMS = 60
 """Atoms of a sensor on average beyond which choices are not taken: models are small."""
 
 
-class _TooLargeError(Exception):
-    """A trial has more atoms than a model is to have."""
+class TooLargeError(Exception):
+    """A model has more atoms than models are to have."""
+
+
+def refuse_large(learner: HALK, agent: Indices, most: float) -> None:
+    """Raise if sensors with readings have more than ``most`` atoms on average."""
+    has = np.bincount(agent, minlength=learner.network.n_agents) > 0
+    if learner.model_order[has].mean() > most:
+        raise TooLargeError
 
 
 @dataclass(frozen=True)
@@ -64,15 +71,13 @@ class Problem:
         )
         y = scale.removed(self.agent, self.y)
         learner, Z = self.learner(choices), self.inputs(choices)
-        has = np.bincount(self.agent, minlength=len(self.sensors.names)) > 0
 
         def check(share: float) -> None:
-            if learner.model_order[has].mean() > ATOMS:
-                raise _TooLargeError
+            refuse_large(learner, self.agent, ATOMS)
 
         try:
             predictions = taught(learner, steps, self.agent, Z, y, check)
-        except (DivergenceError, _TooLargeError):
+        except (DivergenceError, TooLargeError):
             return float("inf")
         misses = (predictions[late] - y[late]) * scale.spread[self.agent[late]]
         return float(np.sqrt(np.mean(misses**2))) / self.spread

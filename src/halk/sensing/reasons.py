@@ -9,7 +9,7 @@ from halk.sensing.lengths import shown, shown_tolerance
 from halk.sensing.options import Options
 from halk.sensing.problem import Problem
 from halk.sensing.scales import SCALINGS
-from halk.sensing.search import Trial
+from halk.sensing.trials import Trial
 
 LISTED = 2
 """Other answers that are told of: the next best."""

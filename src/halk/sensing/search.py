@@ -1,17 +1,16 @@
 """Choices by progressive validation: one question after another, the better kept."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part, logarithm_of
 from halk.sensing.lengths import shown, shown_tolerance
-from halk.sensing.problem import Problem
 from halk.sensing.scales import SCALINGS
+from halk.sensing.trials import Trials
 
 GAIN = 0.005
 """Share of the error that a change must save."""
@@ -19,22 +18,8 @@ GAIN = 0.005
 WIDER = 3.0
 """An input may tell little at the width that its spread suggests, and more at this."""
 
-COARSER = 5
-"""How often the budget is doubled for a model that is too large."""
-
 DOUBLINGS = 3
 """How far a number is followed in a direction that helps."""
-
-Tell = Callable[[int, int, str], None]
-"""Told of trials made, trials expected, and what is being tried."""
-
-
-class Trial(NamedTuple):
-    """An answer to a question, and the error that it came to, in spreads."""
-
-    question: str
-    answer: str
-    score: float
 
 
 @dataclass
@@ -43,64 +28,34 @@ class Search:
 
     Parameters
     ----------
-    problem : Problem
-        What choices are tried on.
+    trials : Trials
+        What choices are tried on, and what they came to.
     parts : list of Part
         All that could be inputs.
-    fixed : set of str
-        Questions that the user has answered.
     """
 
-    problem: Problem
+    trials: Trials
     parts: list[Part]
-    fixed: frozenset[str] = frozenset()
-    tell: Tell = lambda done, total, what: None
-    trials: list[Trial] = field(default_factory=list)
 
     def run(self, choices: Choices) -> Choices:
-        """Return better choices; two rounds, the second for numbers only."""
-        self._known: dict[Choices, tuple[float, Choices]] = {}
-        self._expected = 24 + 10 * len(self.parts)
+        """Return better choices: all questions twice, and numbers once more."""
+        self.trials.expected = 24 + 10 * len(self.parts)
         for _ in range(2):
             for ask in (self._inputs, self._numbers, self._kinds):
                 choices = ask(choices)
         return self._numbers(choices)
-
-    def score(
-        self, choices: Choices, question: str, answer: str
-    ) -> tuple[float, Choices]:
-        """Return the error of choices, and the choices with a budget that will do.
-
-        Models that come out too large are tried again with a larger budget.
-        """
-        if choices not in self._known:
-            self._known[choices] = self._tried(choices)
-        score, made = self._known[choices]
-        self.trials.append(Trial(question, answer, score))
-        done = len(self._known)
-        self._expected = max(self._expected, done)
-        self.tell(done, self._expected, question)
-        return score, made
-
-    def _tried(self, choices: Choices) -> tuple[float, Choices]:
-        for _ in range(COARSER):
-            score = self.problem.score(choices)
-            if np.isfinite(score) or "budget" in self.fixed:
-                break
-            choices = replace(choices, budget=2 * choices.budget)
-        return score, choices
 
     def _better(
         self, choices: Choices, options: list[tuple[str, Choices]], question: str,
         now: str, gain: float = GAIN,
     ) -> Choices:  # fmt: skip
         """Return the best of the options, or what there is if none is clearly so."""
-        if question in self.fixed or not options:
+        if question in self.trials.fixed or not options:
             return choices
-        score, best = self.score(choices, question, now)
+        score, best = self.trials.score(choices, question, now)
         least = (1 - gain) * score
         for answer, option in options:
-            score, made = self.score(option, question, answer)
+            score, made = self.trials.score(option, question, answer)
             if score < least:
                 best, least = made, score
         return best
@@ -140,15 +95,15 @@ class Search:
         question: str,
         moved: Callable[[Choices, float], tuple[str, Choices]],
     ) -> Choices:
-        if question in self.fixed or not self._matters(choices, question):
+        if question in self.trials.fixed or not self._matters(choices, question):
             return choices
         now, _ = moved(choices, 1.0)
-        least, best = self.score(choices, question, now)
+        least, best = self.trials.score(choices, question, now)
         for factor in (0.5, 2.0):
             start, is_better = best, False
             for k in range(1, DOUBLINGS + 1):
                 answer, option = moved(start, factor**k)
-                score, made = self.score(option, question, answer)
+                score, made = self.trials.score(option, question, answer)
                 if score >= (1 - GAIN) * least:
                     break
                 best, least, is_better = made, score, True
@@ -161,7 +116,7 @@ class Search:
         return not (is_apart and question == "tolerance")
 
     def _has_neighbours(self) -> bool:
-        problem = self.problem
+        problem = self.trials.problem
         has_places = problem.sensors.positions is not None
         return len(problem.sensors.names) > 1 and (
             has_places or problem.graph is not None
@@ -175,11 +130,11 @@ class Search:
         return self._length(wide), choices.with_part(wide)
 
     def _length(self, part: Part) -> str:
-        return shown(part, self.problem.schema, self.problem.sensors)
+        return shown(part, self.trials.problem.schema, self.trials.problem.sensors)
 
     def _tolerated(self, choices: Choices, factor: float) -> tuple[str, Choices]:
         tolerance = choices.tolerance * factor
-        label = shown_tolerance(tolerance, choices.scaling, self.problem)
+        label = shown_tolerance(tolerance, choices.scaling, self.trials.problem)
         return label, replace(choices, tolerance=tolerance)
 
     # one of a few kinds
@@ -197,19 +152,8 @@ class Search:
         if self._has_neighbours():
             apart = ("apart", replace(choices, tolerance=np.inf))
             choices = self._better(choices, [apart], "together", "together")
-            if np.isfinite(choices.tolerance) and self.problem.graph is None:
-                nearest = [
-                    (f"{k}", replace(choices, neighbours=k, radius=None))
-                    for k in (3, 6, 12)
-                    if k < len(self.problem.sensors.names) and k != choices.neighbours
-                ]
-                now = f"{choices.neighbours}"
-                choices = self._better(choices, nearest, "neighbours", now, 0.01)
-                duals = [
-                    (f"{choices.dual * f:g}", replace(choices, dual=choices.dual * f))
-                    for f in (0.1, 10.0)
-                ]
-                choices = self._better(choices, duals, "dual", f"{choices.dual:g}")
+            if np.isfinite(choices.tolerance):
+                choices = self._talking(choices)
         kind = "gaussian" if choices.kernel == "matern32" else "matern32"
         kernels = [(kind, replace(choices, kernel=kind))]
         choices = self._better(choices, kernels, "kernel", choices.kernel, 0.01)
@@ -219,11 +163,28 @@ class Search:
         ]
         return self._better(choices, budgets, "budget", f"{choices.budget:g}", 0.03)
 
+    def _talking(self, choices: Choices) -> Choices:
+        """Return choices of whom to ask, and how fast prices move."""
+        problem = self.trials.problem
+        nearest = [
+            (f"{k}", replace(choices, neighbours=k, radius=None))
+            for k in (3, 6, 12)
+            if k < len(problem.sensors.names) and k != choices.neighbours
+        ]
+        if problem.graph is None:
+            now = f"{choices.neighbours}"
+            choices = self._better(choices, nearest, "neighbours", now, 0.01)
+        duals = [
+            (f"{choices.dual * f:g}", replace(choices, dual=choices.dual * f))
+            for f in (0.1, 10.0)
+        ]
+        return self._better(choices, duals, "dual", f"{choices.dual:g}")
+
     def _logarithms(self, choices: Choices) -> Iterator[tuple[Part, Part]]:
-        columns = [one.name for one in self.problem.schema.inputs]
+        columns = [one.name for one in self.trials.problem.schema.inputs]
         for part in choices.parts:
             if part.kind == "number":
-                column = self.problem.x[:, columns.index(part.source)]
+                column = self.trials.problem.x[:, columns.index(part.source)]
                 log = logarithm_of(part, column)
                 if log is not None:
                     yield part, log
