@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from halk._validation import Indices, choice, real, require
-from halk.learners import HALK
 from halk.sensing.choices import Choices, Graph
 from halk.sensing.encoding import Part, candidates
+from halk.sensing.job import Job
 from halk.sensing.model import SensorModel
 from halk.sensing.options import OptionError, Options
-from halk.sensing.problem import ATOMS, Problem, TooLargeError, refuse_large
+from halk.sensing.problem import Problem
 from halk.sensing.reasons import reasons_of
-from halk.sensing.search import Search
 from halk.sensing.trials import Trial, Trials
 from halk.tables.doctor import Examined, examine
 from halk.tables.findings import WARNING
@@ -29,9 +27,6 @@ from halk.tables.timestamps import PARTS
 
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
-
-GROWTH = 1.5
-"""How much larger models of a whole table may be than those of its part."""
 
 _OWN = ("number", "log", "seconds", "place")
 """Kinds of inputs that a search begins with."""
@@ -145,16 +140,17 @@ def fitted(
     choices = options.applied(start, parts, problem.spread)
     _refuse_lonely(options, sensors, edges)
     trials: list[Trial] = []
-    if not quick:
+    job = Job(problem, coverage, options.budget is None, progress)
+    if quick:
+        model = job.learned(choices)
+    else:
         tried = Trials(
             problem.sample(), options.fixed | _fixed_by(edges),
             lambda done, total, what: progress("choosing", done / total),
         )  # fmt: skip
-        choices = Search(tried, parts if options.use is None else []).run(choices)
+        free = parts if options.use is None else []
+        model = job.best(choices, tried, free)
         trials = tried.made
-        progress("choosing", 1.0)
-    may_widen = options.budget is None
-    model = _learned(problem, choices, coverage, may_widen, progress)
     model.findings = found.findings
     if sensors.positions is None and edges is None and len(sensors.names) > 1:
         found.findings.add(
@@ -164,37 +160,6 @@ def fitted(
         )  # fmt: skip
     model.reasons = reasons_of(model.choices, trials, options, problem)
     return model
-
-
-def _learned(
-    problem: Problem,
-    choices: Choices,
-    coverage: float,
-    may_widen: bool,
-    progress: Progress,
-) -> SensorModel:
-    """Return a model that has learned; one that grows too large begins again.
-
-    A part of a table does not tell how large models of all of it become.
-    """
-    read = Rows(problem.agent, problem.x, problem.y)
-    while True:
-        learner = problem.learner(choices)
-        model = SensorModel(
-            problem.schema, problem.sensors, problem.graph, choices, coverage, learner
-        )
-
-        def told(share: float, learner: HALK = learner) -> None:
-            if may_widen:
-                refuse_large(learner, read.agent, GROWTH * ATOMS)
-            progress("learning", share)
-
-        try:
-            model.learn(read, told)
-        except TooLargeError:
-            choices = replace(choices, budget=2 * choices.budget)
-        else:
-            return model
 
 
 def _in_order(read: Rows) -> Indices:

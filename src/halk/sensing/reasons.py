@@ -63,6 +63,8 @@ def _neighbours(choices: Choices, teller: "_Teller", problem: Problem) -> list[R
         return [Reason("neighbours", "none", teller.of("together"))]
     tolerance = shown_tolerance(choices.tolerance, choices.scaling, problem)
     who, why = f"the {choices.neighbours} nearest", teller.of("neighbours")
+    if teller.was_asked("together"):
+        why += f"; on the whole table {teller.of('together')}"
     if problem.graph is not None:
         who, why = "as the graph says", "given"
     elif choices.radius is not None:
@@ -107,6 +109,10 @@ class _Teller:
         nearest = sorted(others, key=lambda trial: trial.score)[:LISTED]
         listed = [f"{self._error(one.score)} with {one.answer}" for one in nearest]
         return told + (f", against {', '.join(listed)}" if listed else "")
+
+    def was_asked(self, question: str) -> bool:
+        """Return whether a question has answers."""
+        return bool(self._last(question))
 
     def _last(self, question: str) -> list[Trial]:
         """Return the answers that belong together: those asked one after the other."""

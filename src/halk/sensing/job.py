@@ -1,0 +1,95 @@
+"""Learning a whole table: the choices of the search, and the last word on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from halk.learners import HALK
+from halk.sensing.choices import Choices
+from halk.sensing.encoding import Part
+from halk.sensing.model import SensorModel
+from halk.sensing.problem import ATOMS, Problem, TooLargeError, refuse_large
+from halk.sensing.search import Search
+from halk.sensing.trials import Trial, Trials
+from halk.tables.readings import Rows
+
+Progress = Callable[[str, float], None]
+"""Told what is done, and which share of it is."""
+
+GROWTH = 1.5
+"""How much larger models of a whole table may be than those of its part."""
+
+MARGIN = 0.02
+"""Share of the error that sensors must save by learning apart."""
+
+
+class Job(NamedTuple):
+    """A table to learn.
+
+    Parameters
+    ----------
+    problem : Problem
+    coverage : float
+    may_widen : bool
+        Whether a model that grows too large may begin again with a larger budget.
+    progress : function
+    """
+
+    problem: Problem
+    coverage: float
+    may_widen: bool
+    progress: Progress
+
+    def best(self, start: Choices, tried: Trials, parts: list[Part]) -> SensorModel:
+        """Return a model of the best choices, of sensors together or apart.
+
+        A part of the table, on which choices are tried, has fewer readings of a sensor
+        than the whole, so neighbours seem worth more than they are: which of the two is
+        better is decided by models of the whole table.
+        """
+        choices = Search(tried, parts).run(start)
+        self.progress("choosing", 1.0)
+        is_open = "together" not in tried.fixed and np.isfinite(choices.tolerance)
+        if not is_open or not self.problem.learner(choices).network.n_edges:
+            return self.learned(choices)
+        alone = replace(tried, fixed=tried.fixed | {"together"}, made=[])
+        apart = Search(alone, parts).run(replace(start, tolerance=np.inf))
+        models = [self.learned(choices), self.learned(apart, "comparing")]
+        spread = self.problem.spread
+        for answer, model in zip(("together", "apart"), models, strict=True):
+            tried.made.append(Trial("together", answer, model.learned.error / spread))
+        together, separate = models
+        if separate.learned.error < (1 - MARGIN) * together.learned.error:
+            tried.made[:] = alone.made + tried.made[-2:]
+            return separate
+        return together
+
+    def learned(self, choices: Choices, what: str = "learning") -> SensorModel:
+        """Return a model that has learned; one that grows too large begins again.
+
+        A part of a table does not tell how large models of all of it become.
+        """
+        problem = self.problem
+        read = Rows(problem.agent, problem.x, problem.y)
+        while True:
+            learner = problem.learner(choices)
+            model = SensorModel(
+                problem.schema, problem.sensors, problem.graph, choices, self.coverage,
+                learner,
+            )  # fmt: skip
+
+            def told(share: float, learner: HALK = learner) -> None:
+                if self.may_widen:
+                    refuse_large(learner, read.agent, GROWTH * ATOMS)
+                self.progress(what, share)
+
+            try:
+                model.learn(read, told)
+            except TooLargeError:
+                choices = replace(choices, budget=2 * choices.budget)
+            else:
+                return model
