@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,9 @@ from halk.tables.timestamps import PARTS
 
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
+
+SHORT = 10_000
+"""Readings of a table whose budget is the usual one if nothing is searched."""
 
 _OWN = ("number", "log", "seconds", "place")
 """Kinds of inputs that a search begins with."""
@@ -137,6 +141,8 @@ def fitted(
     parts = candidates(schema, sensors, read.x, read.agent, time_parts)
     begun = [part for part in parts if _begins(part, time_parts, quick)]
     start = Choices(tuple(begun))
+    if quick:
+        start = replace(start, budget=_quick_budget(len(read.y), start.budget))
     choices = options.applied(start, parts, problem.spread)
     _refuse_lonely(options, sensors, edges)
     trials: list[Trial] = []
@@ -171,6 +177,11 @@ def _in_order(read: Rows) -> Indices:
     is_copy = repeated(Rows(read.agent[order], read.x[order], read.y[order]))
     kept: Indices = order[~is_copy]
     return kept
+
+
+def _quick_budget(n_readings: int, usual: float) -> float:
+    """Return a budget that does not search: the longer a table, the coarser."""
+    return usual * float(np.clip(np.sqrt(n_readings / SHORT), 1.0, 10.0))
 
 
 def _begins(part: Part, time_parts: tuple[str, ...] | None, quick: bool) -> bool:
