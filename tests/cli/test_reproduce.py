@@ -419,7 +419,9 @@ def test_a_missing_parser_is_named(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "cyclopts", None)
     assert main(["reproduce", "--list"]) == 1
     found = capsys.readouterr().err
-    assert found == "halk: the command halk needs cyclopts: pip install 'halk[tables]'\n"
+    assert (
+        found == "halk: the command halk needs cyclopts: pip install 'halk[tables]'\n"
+    )
 
 
 def test_a_missing_package_is_named(capsys, monkeypatch, kind):

@@ -52,7 +52,8 @@ def _described(model: SensorModel) -> dict[str, Any]:
         "schema": model.schema.as_dict(),
         "sensors": model.sensors.as_dict(),
         "choices": choices,
-        "spread": model.scale.common,
+        "spread": model.spread,
+        "common_spread": model.scale.common,
         "coverage": model.intervals.coverage,
         "reasons": [list(reason) for reason in model.reasons],
         "n_covered": model.learned.n_covered,
@@ -138,10 +139,10 @@ def _rebuilt(
         graph = Graph(arrays["pairs"], arrays["pair_tolerance"])
     parts = tuple(Part(**part) for part in found["choices"].pop("parts"))
     choices = Choices(parts, **found["choices"])
-    scale = Scale(arrays["offset"], arrays["spread"], float(found["spread"]))
+    scale = Scale(arrays["offset"], arrays["spread"], float(found["common_spread"]))
     model = cls(
         Schema.from_dict(found["schema"]), sensors, graph, choices,
-        float(found["coverage"]), learner,
+        float(found["coverage"]), learner, float(found["spread"]),
     )  # fmt: skip
     model.scale = scale
     model.intervals = Intervals.from_state(float(found["coverage"]), arrays)

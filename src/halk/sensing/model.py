@@ -75,9 +75,11 @@ class SensorModel:
         choices: Choices,
         coverage: float,
         learner: HALK,
+        spread: float,
     ) -> None:
         self.schema, self.sensors, self.graph = schema, sensors, graph
         self.choices, self.learner = choices, learner
+        self.spread = spread  # of all values: the unit of tolerances
         V = len(sensors.names)
         self.scale = Scale(np.zeros(V), np.ones(V), 1.0)
         self.intervals = Intervals(len(sensors.names), coverage, memory=250)

@@ -22,7 +22,7 @@ class Disagreement(NamedTuple):
 def disagreements(model: SensorModel, most: int | None = None) -> list[Disagreement]:
     """Return pairs of neighbours that tolerances hold together, dearest first."""
     network, learner = model.learner.network, model.learner
-    spread, names = model.scale.common, network.names
+    spread, names = model.spread, network.names
     if model.choices.scaling == "own":
         spread = 1.0
     mu, gamma = learner.multipliers, network.tolerance

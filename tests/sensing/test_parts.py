@@ -1,0 +1,221 @@
+"""The parts of a model, each by itself."""
+
+import numpy as np
+import pytest
+
+import halk
+from halk.sensing import learning, problem, summary
+from halk.sensing.choices import Choices, network_of
+from halk.sensing.course import course, with_gaps
+from halk.sensing.encoding import Part, candidates, logarithm_of, telling_parts
+from halk.sensing.lengths import shown, width_of
+from halk.sensing.memory import KEPT, Memory, marks_of
+from halk.sensing.problem import TRIAL_READINGS, Problem
+from halk.sensing.scales import scale_of
+from halk.tables import Input, Schema, Sensors
+from tests.sensing.network import made
+
+SCHEMA = Schema("sensor", "t_C", "°C", (Input("depth_m", "number", "m"),))
+
+
+def sensors_on_a_line(n):
+    places = np.column_stack([np.arange(n, dtype=float), np.zeros(n)])
+    return Sensors(tuple(f"s{i}" for i in range(n)), places)
+
+
+def a_problem(n_sensors=6, n_each=40, seed=0):
+    rng = np.random.default_rng(seed)
+    agent = np.repeat(np.arange(n_sensors), n_each)
+    x = rng.uniform(0, 2, (len(agent), 1))
+    y = np.sin(3 * x[:, 0]) + agent
+    return Problem(SCHEMA, sensors_on_a_line(n_sensors), None, agent, x, y)
+
+
+def start(task):
+    return Choices(tuple(candidates(SCHEMA, task.sensors, task.x, task.agent)))
+
+
+# what is judged is not what scales are taken from
+
+
+def test_a_trial_takes_its_scale_from_readings_it_is_not_judged_by(monkeypatch):
+    task, seen = a_problem(), []
+    monkeypatch.setattr(problem, "with_gaps", lambda agent, x, rng: np.arange(240))
+    usual = problem.scale_of
+
+    def watched(scaling, agent, y, sensors):
+        seen.append(y)
+        return usual(scaling, agent, y, sensors)
+
+    monkeypatch.setattr(problem, "scale_of", watched)
+    task.score(start(task))
+    np.testing.assert_array_equal(seen[0], task.y[:120])
+
+
+def test_a_model_takes_its_scale_from_the_part_that_only_teaches():
+    readings, sensors, _ = made(n_sensors=4, n_each=30)
+    model = halk.fit(readings, sensors, quick=True)
+    order = np.random.default_rng([0, 0]).permutation(120)
+    rows = np.lexsort((readings["t_C"], readings["depth_m"], readings["sensor"]))
+    y = np.array(readings["t_C"])[rows][order][:80]
+    assert model.scale.offset[0] == pytest.approx(y.mean(), rel=1e-12)
+    assert model.learned.judged.sum() == 40
+    assert round(learning.YOUNG * 120) == 80
+
+
+# courses
+
+
+def test_gaps_are_of_all_lengths():
+    rng = np.random.default_rng(0)
+    agent = np.repeat(np.arange(200), 20)
+    x = rng.uniform(size=(4000, 1))
+    order = with_gaps(agent, x, rng)
+    np.testing.assert_array_equal(np.sort(order), np.arange(4000))
+    is_late = np.zeros(4000, bool)
+    is_late[order[2000:]] = True
+    stretches = 0
+    for i in range(200):
+        mine = np.flatnonzero(agent == i)
+        late = is_late[mine[np.argsort(x[mine, 0])]]
+        assert late.sum() == 10
+        stretches += np.flatnonzero(late).max() - np.flatnonzero(late).min() == 9
+    assert 70 < stretches < 130
+
+
+def test_a_course_has_every_reading_new_once_and_rehearses_earlier_ones():
+    steps = course(50, 3, np.random.default_rng(0), n_settling=2, n_old=10)
+    new = steps.reading[steps.is_new]
+    np.testing.assert_array_equal(np.sort(new), np.arange(10, 50))
+    known = set(range(10))
+    for reading, is_new in zip(*(a[:160].tolist() for a in steps), strict=True):
+        if is_new:
+            known.add(reading)
+        assert reading in known
+    again = steps.reading[160:].reshape(2, 50)
+    np.testing.assert_array_equal(np.sort(again), np.tile(np.arange(50), (2, 1)))
+
+
+# scales
+
+
+def test_own_scales_and_those_of_silent_sensors():
+    sensors = sensors_on_a_line(6)
+    agent = np.repeat(np.arange(5), 400)
+    y = np.random.default_rng(0).normal(agent * 10.0, agent + 1.0)
+    scale = scale_of("own", agent, y, sensors)
+    np.testing.assert_allclose(scale.offset[:5], np.arange(5) * 10, atol=1.0)
+    np.testing.assert_allclose(scale.spread[:5], np.arange(5) + 1, rtol=0.1)
+    assert scale.offset[5] == pytest.approx(scale.offset[2:5].mean())  # the nearest
+    z = scale.removed(agent, y)
+    np.testing.assert_allclose(scale.restored(agent, z), y)
+    common = scale_of("common", agent, y, sensors)
+    assert np.ptp(common.offset) == np.ptp(common.spread) == 0.0
+
+
+def test_offsets_are_removed_by_the_learner():
+    task = a_problem()
+    for scaling, wanted in (("common", False), ("own", False), ("offset", "offset")):
+        choices = Choices(start(task).parts, scaling=scaling)
+        assert task.learner(choices).standardize == wanted
+
+
+# widths and tolerances
+
+
+@pytest.mark.parametrize(
+    ("kind", "length"), [("hour", "6 h"), ("weekday", "2 d"), ("day", "90 d")]
+)
+def test_widths_of_cycles_come_back_as_they_were_given(kind, length):
+    part = Part(f"time: {kind}", "time", kind)
+    wide = Part(part.name, "time", kind, width=width_of(part, length))
+    assert shown(wide, SCHEMA, sensors_on_a_line(2)) == length
+
+
+def test_widths_of_times_and_numbers():
+    part = Part("t: seconds", "t", "seconds", spread=7200.0)
+    assert width_of(part, "30 min") == 0.25
+    assert width_of(part, 7200) == 1.0
+    assert width_of(Part("depth_m", "depth_m", "number", spread=4.0), "2") == 0.5
+
+
+def test_tolerances_are_squares_in_the_network():
+    task = a_problem()
+    network = network_of(Choices(start(task).parts, tolerance=0.3), task.sensors, None)
+    np.testing.assert_allclose(network.tolerance, 0.09)
+    assert network.n_edges > 0
+    apart = Choices(start(task).parts, tolerance=np.inf)
+    assert network_of(apart, task.sensors, None).n_edges == 0
+
+
+def test_disagreements_are_root_mean_squares():
+    readings, sensors, _ = made(n_sensors=4, n_each=40)
+    model = halk.fit(readings, sensors, quick=True, options={"tolerance": 0.05})
+    found = summary.disagreements(model)
+    network, mu = model.learner.network, model.learner.multipliers
+    squares = model.learner.violations + network.tolerance
+    first = found[0]
+    i, j = (network.index(name) for name in (first.one, first.other))
+    edges = [network.edges.tolist().index(pair) for pair in ([i, j], [j, i])]
+    spread = model.spread
+    assert first.difference == pytest.approx(spread * np.sqrt(squares[edges].mean()))
+    assert first.price == pytest.approx(mu[edges].sum()) == max(p.price for p in found)
+    assert first.tolerance == pytest.approx(0.05)
+
+
+# inputs
+
+
+def test_times_tell_of_cycles_that_they_saw_twice():
+    hours = np.arange(0, 24 * 21) * 3600.0
+    assert telling_parts(hours) == ("seconds", "hour", "weekday")
+    days = np.arange(0, 800) * 86400.0
+    assert telling_parts(days) == ("seconds", "weekday", "day")
+    assert telling_parts(hours[:30]) == ("seconds",)
+
+
+def test_logarithms_are_for_lengths_from_near_to_far():
+    near = Part("depth_m", "depth_m", "number")
+    assert logarithm_of(near, np.array([0.0, 10.0, 20.0, 1000.0])).kind == "log"
+    assert logarithm_of(near, np.array([-1.0, 10.0, 20.0, 1000.0])) is None
+    assert logarithm_of(near, np.array([0.0, 10.0, 20.0])) is None
+
+
+# parts of tables, and what is kept of them
+
+
+def test_a_sample_is_of_few_sensors_with_all_they_have():
+    task = a_problem(n_sensors=200, n_each=100)
+    sample = task.sample()
+    assert len(sample.y) <= TRIAL_READINGS
+    counts = np.bincount(sample.agent, minlength=len(sample.sensors.names))
+    assert len(counts) < 30
+    assert (counts == 100).mean() > 0.9
+    places = sample.sensors.positions[:, 0]
+    assert np.ptp(places) < 40  # neighbours
+    for i in range(len(counts)):  # still the same readings
+        name = sample.sensors.names[i]
+        whole = task.y[task.agent == task.sensors.names.index(name)]
+        assert set(sample.y[sample.agent == i]) <= set(whole)
+
+
+def test_memory_is_even_and_knows_readings_again():
+    rng = np.random.default_rng(0)
+    agent = np.concatenate([np.zeros(30_000, np.int64), np.ones(3000, np.int64)])
+    x, y = rng.uniform(size=(33_000, 2)), rng.normal(size=33_000)
+    memory = Memory.empty(2).with_readings(agent, x, y, rng)
+    assert len(memory.y) == KEPT
+    assert np.bincount(memory.agent).tolist() == [17_000, 3000]
+    assert memory.is_known(agent, x, y).all()
+    assert not memory.is_known(agent, x, y + 1e-9).any()
+    twice = np.array([0, 0]), np.ones((2, 2)), np.ones(2)
+    assert memory.is_known(*twice).tolist() == [False, True]
+    assert len(set(marks_of(agent, x, y).tolist())) == 33_000
+
+
+def test_an_update_learns_copies_within_its_table_once():
+    readings, sensors, _ = made(n_sensors=3, n_each=20)
+    model = halk.fit(readings, sensors, quick=True)
+    row = {"sensor": ["s1"] * 3, "depth_m": [0.123] * 3, "t_C": [9.0] * 3}
+    came = model.update(row)
+    assert (came.learned.n_readings, came.n_known) == (1, 2)
