@@ -148,3 +148,29 @@ def test_a_flipped_byte_is_noticed(model, tmp_path):
     path.write_bytes(content)
     with pytest.raises(halk.CheckpointError):
         halk.SensorModel.load(path)
+
+
+def test_an_update_needs_values_that_can_be_believed(model):
+    rows = {"sensor": ["s1", "s2"], "depth_m": [1.0, 1.1]}
+    with pytest.raises(halk.DataError, match="there is no column 't_C'"):
+        model.update(rows)
+    with pytest.raises(halk.DataError, match="add --missing -9999"):
+        model.update(rows | {"t_C": [9.0, -9999.0]})
+
+
+def test_times_may_be_of_any_kind():
+    times = np.datetime64("2024-01-01T00", "ns") + np.arange(60) * np.timedelta64(
+        1, "h"
+    )
+    table = {"sensor": ["a", "b"] * 30, "time": times, "value": np.arange(60.0)}
+    model = halk.fit(table, quick=True)
+    for at in (times[5], times[5:7], "2024-01-01T05:00", ["2024-01-01T05:00"]):
+        assert np.isfinite(model.predict("a", {"time": at}).value).all()
+    with pytest.raises(ValueError, match="must hold times"):
+        model.predict("a", {"time": 17.0})
+
+
+def test_an_update_may_be_of_one_reading(model):
+    came = model.update({"sensor": ["s1"], "depth_m": [1.0], "t_C": [9.25]})
+    assert came.learned.n_readings == 1
+    assert came.findings.found == []

@@ -142,7 +142,7 @@ def test_widths_of_times_and_numbers():
 def test_tolerances_are_squares_in_the_network():
     task = a_problem()
     network = network_of(Choices(start(task).parts, tolerance=0.3), task.sensors, None)
-    np.testing.assert_allclose(network.tolerance, 0.09)
+    np.testing.assert_allclose(network.tolerance, 0.09 / 2)
     assert network.n_edges > 0
     apart = Choices(start(task).parts, tolerance=np.inf)
     assert network_of(apart, task.sensors, None).n_edges == 0
@@ -153,7 +153,7 @@ def test_disagreements_are_root_mean_squares():
     model = halk.fit(readings, sensors, quick=True, options={"tolerance": 0.05})
     found = summary.disagreements(model)
     network, mu = model.learner.network, model.learner.multipliers
-    squares = model.learner.violations + network.tolerance
+    squares = 2 * (model.learner.violations + network.tolerance)
     first = found[0]
     i, j = (network.index(name) for name in (first.one, first.other))
     edges = [network.edges.tolist().index(pair) for pair in ([i, j], [j, i])]

@@ -135,8 +135,30 @@ CASES = {
     "gaps": Broken(GOOD + "south,2024-01-04,\n", "note", "gaps"),
     "moving": Broken(
         "buoy,lat,lon,time,t_C\na,1,2,2024-01-01,3\na,1.5,2,2024-01-02,4\nb,2,2,2024-01-01,3\n",
-        "note",
+        "warning",
         "moving",
         None,
+    ),
+    "decimal commas": Broken(
+        "station;time;t_C\na;2024-01-01;3,5\nb;2024-01-02;4,5\n",
+        "error",
+        "no-target",
+        None,
+    ),
+    "dates with slashes": Broken(
+        "station,time,t_C\na,31/12/2024,3.5\nb,30/12/2024,4.5\n",
+        "error",
+        "no-input",
+        None,
+    ),
+    "huge": Broken("station,depth_m,value\na,5,1e200\nb,6,2\n", "error", "size", None),
+    "constant": Broken(
+        "station,depth_m,value\na,5,2\nb,6,2\na,7,2\na,8,2\na,9,2\n",
+        "warning",
+        "constant",
+        None,
+    ),
+    "one reading": Broken(
+        "station,depth_m,value\na,5,2\n", "error", "one-reading", None
     ),
 }

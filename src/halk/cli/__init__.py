@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(arguments if arguments is None else list(arguments))
     except KeyboardInterrupt:
-        return _failed("interrupted; give the same command again to go on", 130)
+        return _failed("interrupted; give the same command again", 130)
     except ModuleNotFoundError as error:
         extra = "pip install 'halk[experiments]'"
         return _failed(f"this command needs {error.name}, which is missing: {extra}")

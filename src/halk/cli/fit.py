@@ -78,7 +78,7 @@ def _tell_fit(model: Any, readings: str, out: Path) -> None:
     from halk.cli.words import chosen, learned
 
     screen = console()
-    told(screen, model.findings.sorted)
+    told(console(is_error=True), model.findings.sorted)
     screen.print(chosen(model))
     learned(screen, model, WORST)
     screen.print(f"Saved: {out} ({size_of(out)})", markup=False)
@@ -148,15 +148,18 @@ def update(
     elif not quiet:
         from halk.cli.findings import told
 
-        told(console(), came.findings.sorted)
+        told(console(is_error=True), came.findings.sorted)
         _tell_update(learner, came, target)
 
 
 def _tell_update(learner: Any, came: Any, target: Path) -> None:
+    from halk.tables.findings import counted
+
     gained = came.learned
     known = f", {came.n_known} known before" if came.n_known else ""
     say_to = console()
-    say_to.print(f"{gained.n_readings} new readings learned{known}.", markup=False)
+    new = counted(gained.n_readings, "new reading")
+    say_to.print(f"{new} learned{known}.", markup=False)
     if gained.n_readings:
         say_to.print(
             f"Error before learning them: {learner.shown(gained.error)} "

@@ -78,6 +78,7 @@ def doctor(
         Print the findings for machines.
     """
     from halk.tables import Asked, examine
+    from halk.tables.findings import counted
 
     asked = Asked(table.sensor, table.target, table.inputs, table.unit)
     found = examine(readings, sensors, asked, table.missing, table.skip_bad)
@@ -100,9 +101,10 @@ def doctor(
         if found.schema is not None and found.rows is not None:
             schema = found.schema
             inputs = ", ".join(f"{one.name} ({one.kind})" for one in schema.inputs)
+            n_readings = int(found.rows.is_reading.sum())
             n_sensors = 0 if found.sensors is None else len(found.sensors.names)
             screen.print(
-                f"{int(found.rows.is_reading.sum())} readings of {n_sensors} sensors: "
+                f"{counted(n_readings, 'reading')} of {counted(n_sensors, 'sensor')}: "
                 f"{schema.target}{f' in {schema.unit}' if schema.unit else ''}, by "
                 f"{inputs}",
                 markup=False,
@@ -114,5 +116,5 @@ def doctor(
             screen.print("Nothing is wrong.")
     if n_errors:
         if not json:
-            say(f"halk: {n_errors} errors; halk fit would refuse this table")
+            say(f"halk: {counted(n_errors, 'error')}; halk fit would refuse this table")
         raise SystemExit(1)

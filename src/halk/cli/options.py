@@ -33,7 +33,10 @@ Names = Annotated[
     tuple[str, ...], cyclopts.Parameter(converter=_listed, n_tokens=1, negative="")
 ]
 Numbers = Annotated[
-    tuple[float, ...], cyclopts.Parameter(converter=_numbers, n_tokens=1, negative="")
+    tuple[float, ...],
+    cyclopts.Parameter(
+        converter=_numbers, n_tokens=1, negative="", allow_leading_hyphen=True
+    ),
 ]
 Columns = cyclopts.Group("Which columns are what", sort_key=2)
 Parameters = cyclopts.Group("Choices (searched for if not given)", sort_key=3)

@@ -43,11 +43,15 @@ def put_json(value: Any, to_error: bool = False) -> None:
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     """Return a table; columns whose name begins with ">" stand right."""
     made = rich("table").Table(
-        title=title, title_justify="left", box=rich("box").SIMPLE_HEAD, pad_edge=False
+        title=rich("text").Text(title),
+        title_justify="left",
+        box=rich("box").SIMPLE_HEAD,
+        pad_edge=False,
     )
     for name in columns:
         side = "right" if name.startswith(">") else "left"
-        made.add_column(name.lstrip(">"), justify=side, overflow="fold")
+        label = rich("text").Text(name.lstrip(">"))
+        made.add_column(label, justify=side, overflow="fold")
     for row in rows:
         made.add_row(*(rich("text").Text(cell) for cell in row))
     return made

@@ -90,7 +90,7 @@ def _tell(made: Any, out: str) -> None:
     say(f"{n['filled']} of {counted(n['gaps'], 'gap')} filled, in {n['rows']} rows.")
     if n["without_interval"]:
         far = counted(n["without_interval"], "prediction")
-        say(f"{far} without an interval: nothing near was learned.")
+        say(f"{far} without an interval: nothing near was learned, or too few.")
     if out != STDOUT:
         say(f"Saved: {out} ({size_of(Path(out))})")
 
@@ -119,6 +119,8 @@ def predict(
 
     learner = SensorModel.load(model)
     points = dict(_pair(text) for text in at)
+    if len(points) < len(at):
+        raise HalkError("--at must name each input once; separate values by commas")
     try:
         found = learner.predict(sensor, points)
     except ValueError as error:
@@ -145,7 +147,7 @@ def predict(
     title = f"Sensor {sensor}, with {coverage:.0%} intervals"
     console().print(table(title, columns, shown))
     if any(row["low"] is None for row in rows):
-        say("No interval where nothing near was learned: do not trust these.")
+        say("No interval: nothing near was learned, or too few readings were judged.")
 
 
 def _pair(text: str) -> tuple[str, list[str]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from halk.cli.talk import table
 from halk.sensing.summary import disagreements, sensor_rows, unit_of
+from halk.tables.findings import counted
 
 
 def chosen(model: Any) -> Any:
@@ -21,10 +22,12 @@ def chosen(model: Any) -> Any:
 def learned(screen: Any, model: Any, most: int) -> None:
     """Print what a model learned: errors by sensor, and who disagrees."""
     came, unit = model.learned, model.schema.unit
-    of = f"{came.n_readings} readings of {len(model.sensors.names)} sensors"
-    screen.print(f"{of}: {model.schema.target}" + (f", {unit}" if unit else ""))
-    explained = f"{came.explained:.1%} of the variance"
-    covered = f"{model.intervals.coverage:.0%} intervals covered {came.coverage:.1%}"
+    n, V = came.n_readings, len(model.sensors.names)
+    of = f"{counted(n, 'reading')} of {counted(V, 'sensor')}"
+    what = f"{model.schema.target}, {unit}" if unit else model.schema.target
+    screen.print(f"{of}: {what}", markup=False)
+    explained = f"{share(came.explained)} of the variance"
+    covered = f"{model.intervals.coverage:.0%} intervals covered {share(came.coverage)}"
     screen.print(
         f"Error at readings not seen: {model.shown(came.error)} ({explained} within "
         f"sensors; {covered})",
@@ -63,6 +66,11 @@ def _pairs(screen: Any, model: Any, most: int, in_unit: str) -> None:
     if len(pairs) > most:
         title += f" ({most} of {len(pairs)} pairs)"
     screen.print(table(title, ["neighbours", *columns], shown))
+
+
+def share(value: float) -> str:
+    """Return a share in per cent, or a dash if it is not known."""
+    return f"{value:.1%}" if np.isfinite(value) else "-"
 
 
 def number(value: float) -> str:

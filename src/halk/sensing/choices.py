@@ -89,10 +89,12 @@ def network_of(choices: Choices, sensors: Sensors, graph: Graph | None) -> Netwo
     V, names = len(sensors.names), sensors.names
     if not np.isfinite(choices.tolerance) or V == 1:
         return Network(V, names=names, positions=sensors.positions)
-    square = choices.tolerance**2
+    square = choices.tolerance**2 / 2  # the proximity is half a square
     if graph is not None:
         own = np.where(np.isnan(graph.tolerance), choices.tolerance, graph.tolerance)
-        return Network(V, graph.pairs, own**2, names=names, positions=sensors.positions)
+        return Network(
+            V, graph.pairs, own**2 / 2, names=names, positions=sensors.positions
+        )
     if sensors.positions is None:
         return Network(V, names=names)
     metric = "haversine" if sensors.is_geographic else "euclidean"

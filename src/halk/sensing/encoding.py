@@ -85,11 +85,6 @@ class Encoder:
             return part.values(sensors.attributes[part.source][agent])
         return part.values(columns[part.source])
 
-    def with_width(self, name: str, width: float) -> "Encoder":
-        """Return the encoder with another width of one part."""
-        parts = [replace(p, width=width) if p.name == name else p for p in self.parts]
-        return Encoder(tuple(parts))
-
     def as_list(self) -> list[dict[str, Any]]:
         """Return the parts for JSON."""
         return [dict(vars(part)) for part in self.parts]

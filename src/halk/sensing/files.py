@@ -59,7 +59,6 @@ def _described(model: SensorModel) -> dict[str, Any]:
         "n_covered": model.learned.n_covered,
         "has_places": model.sensors.positions is not None,
         "has_graph": model.graph is not None,
-        "source": model.source,
     }
 
 
@@ -154,7 +153,6 @@ def _rebuilt(
         int(found["n_covered"]),
     )  # fmt: skip
     model.reasons = tuple(Reason(*reason) for reason in found["reasons"])
-    model.source = str(found["source"])
     if not len(sensors.names) == learner.network.n_agents == model.intervals.n_agents:
         raise ValueError("numbers of sensors differ")
     return model

@@ -27,6 +27,7 @@ class Filled(NamedTuple):
     high: Vector
     is_gap: NDArray[np.bool_]
     findings: Findings
+    sensor: str  # the column of the sensors, which stays text
 
     def columns(self, target: str) -> dict[str, Vector]:
         """Return the columns to add, by name."""
@@ -70,7 +71,9 @@ def filled(
     found = model.predicted(rows.agent[asked], rows.x[asked])
     full = np.full((len(found), len(rows.y)), np.nan)
     full[:, asked] = found
-    return Filled(table, full[0], full[1], full[2], rows.is_gap, findings)
+    return Filled(
+        table, full[0], full[1], full[2], rows.is_gap, findings, model.schema.sensor
+    )
 
 
 def fill(
@@ -81,5 +84,6 @@ def fill(
     added = made.columns(model.schema.target)
     if is_frame(readings):
         return like(readings, added)
-    known = {name: made.table.cells(name) for name in made.table.header if name}
+    header = enumerate(made.table.header)
+    known = {name or f"column_{k}": made.table.columns[k] for k, name in header}
     return known | added

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._validation import Indices, choice, real, require
+from halk._validation import choice, real, require
 from halk.sensing.choices import Choices, Graph
 from halk.sensing.encoding import Part, candidates
 from halk.sensing.job import Job
@@ -23,11 +23,14 @@ from halk.tables.graphs import edges_of, pairs_of
 from halk.tables.readings import Rows
 from halk.tables.schema import Asked
 from halk.tables.sensors import Sensors
-from halk.tables.suspicions import repeated
+from halk.tables.suspicions import in_order, repeated
 from halk.tables.timestamps import PARTS
 
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
+
+SEARCHED = 20
+"""Readings below which there is nothing to search by."""
 
 SHORT = 10_000
 """Readings of a table whose budget is the usual one if nothing is searched."""
@@ -134,9 +137,11 @@ def fitted(
     if schema is None or sensors is None or rows is None:
         raise ValueError("a table with errors cannot be learned")
     read = rows.readings()
-    kept = _in_order(read)
-    read = Rows(read.agent[kept], read.x[kept], read.y[kept])
-    edges = _graph(graph, sensors, float(read.y.std()) or 1.0)
+    read = in_order(read)
+    is_new = ~repeated(read)
+    read = Rows(read.agent[is_new], read.x[is_new], read.y[is_new])
+    unit = 1.0 if options.scaling == "own" else float(read.y.std()) or 1.0
+    edges = _graph(graph, sensors, unit)
     problem = Problem(schema, sensors, edges, read.agent, read.x, read.y)
     parts = candidates(schema, sensors, read.x, read.agent, time_parts)
     begun = [part for part in parts if _begins(part, time_parts, quick)]
@@ -144,17 +149,21 @@ def fitted(
     if quick:
         start = replace(start, budget=_quick_budget(len(read.y), start.budget))
     choices = options.applied(start, parts, problem.spread)
+    try:
+        problem.learner(choices)
+    except ValueError as error:  # numbers that do not go together
+        raise OptionError(str(error)) from None
     _refuse_lonely(options, sensors, edges)
     trials: list[Trial] = []
     job = Job(problem, coverage, options.budget is None, progress)
-    if quick:
+    if quick or len(read.y) < SEARCHED:
         model = job.learned(choices)
     else:
         tried = Trials(
-            problem.sample(), options.fixed | _fixed_by(edges),
+            problem.sample(), options.fixed(parts) | _fixed_by(edges),
             lambda done, total, what: progress("choosing", done / total),
         )  # fmt: skip
-        free = parts if options.use is None else []
+        free = list(map(options.widened, parts)) if options.use is None else []
         model = job.best(choices, tried, free)
         trials = tried.made
     model.findings = found.findings
@@ -166,17 +175,6 @@ def fitted(
         )  # fmt: skip
     model.reasons = reasons_of(model.choices, trials, options, problem)
     return model
-
-
-def _in_order(read: Rows) -> Indices:
-    """Return readings in an order that is not the table's, and each of them once.
-
-    In bursts, late or one sensor at a time: how they came makes no difference.
-    """
-    order = np.lexsort((read.y, *read.x.T[::-1], read.agent))
-    is_copy = repeated(Rows(read.agent[order], read.x[order], read.y[order]))
-    kept: Indices = order[~is_copy]
-    return kept
 
 
 def _quick_budget(n_readings: int, usual: float) -> float:

@@ -6,6 +6,9 @@ import numpy as np
 
 from halk._validation import Indices, Vector
 
+ENOUGH = 20
+"""Readings below which nothing is said of coverage: first intervals are endless."""
+
 
 class Learned(NamedTuple):
     """Counts and sums over readings, each predicted before it was learned."""
@@ -72,5 +75,5 @@ class Learned(NamedTuple):
     @property
     def coverage(self) -> float:
         """Share of readings within their intervals; NaN before any."""
-        n = self.judged.sum()
-        return self.n_covered / float(n) if n else float("nan")
+        n = int(self.judged.sum())
+        return self.n_covered / n if n >= ENOUGH else float("nan")

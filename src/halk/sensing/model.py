@@ -25,6 +25,7 @@ from halk.tables.readings import Rows, rows_of
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 from halk.tables.sources import table_of
+from halk.tables.suspicions import examine_sizes, in_order
 
 COMPARED = 2_000
 """Readings that tell what is near."""
@@ -87,7 +88,6 @@ class SensorModel:
         self.learned = Learned.nothing(len(sensors.names))
         self.reasons: tuple[Reason, ...] = ()
         self.findings = Findings()
-        self.source = ""
         self._near: float | None = None
 
     def __repr__(self) -> str:
@@ -97,13 +97,14 @@ class SensorModel:
 
     def shown(self, value: float) -> str:
         """Return a value with its unit, as users read it."""
-        return f"{value:.3g} {self.schema.unit}".strip()
+        shown = f"{value:.3g}" if np.isfinite(value) else "-"
+        return f"{shown} {self.schema.unit}".strip()
 
     # learning
 
     def set_scale(self, agent: Indices, y: Vector) -> None:
         """Take means and spreads from first readings; they rest from then on."""
-        self.scale = scale_of(self.choices.scaling, agent, y, self.sensors)
+        self.scale = scale_of(self.choices.scaling, agent, y, self.sensors, self.spread)
 
     def learn(self, rows: Rows, tell: Tell = lambda share: None) -> Learned:
         """Learn readings that were never learned; return what came of them."""
@@ -127,9 +128,11 @@ class SensorModel:
         readings : path, "-", frame, dataset or dict of columns
             With the columns that the first table had.
         """
-        rows, findings = self.rows_of(table_of(readings), missing, skip_bad)
+        table = table_of(readings)
+        rows, findings = self.rows_of(table, missing, skip_bad, has_values=True)
+        read = in_order(rows.readings())
+        examine_sizes(table.path, self.schema, read.y, findings, self.memory.y)
         findings.refuse()
-        read = rows.readings()
         is_known = self.memory.is_known(read.agent, read.x, read.y)
         fresh = Rows(read.agent[~is_known], read.x[~is_known], read.y[~is_known])
         before = self.learned.error
@@ -165,6 +168,9 @@ class SensorModel:
                 f"at must give {', '.join(names)}, got {', '.join(map(str, at))}"
             )
         columns = {name: np.atleast_1d(np.asarray(at[name])) for name in names}
+        for name, column in columns.items():
+            if column.dtype.kind == "M":  # finer than Python has times
+                columns[name] = column.astype("datetime64[us]")
         longest = max(len(column) for column in columns.values())
         full = {
             name: list(np.broadcast_to(column, longest).tolist())
@@ -217,11 +223,16 @@ class SensorModel:
         return inputs_of(self.choices, x, agent, self.schema, self.sensors)
 
     def rows_of(
-        self, table: Table, missing: Sequence[float] = (), skips: bool = False
+        self,
+        table: Table,
+        missing: Sequence[float] = (),
+        skips: bool = False,
+        has_values: bool = False,
     ) -> tuple[Rows, Findings]:
         """Return the rows of a table as the first one had them."""
         findings = Findings()
         wanted = [self.schema.sensor, *(one.name for one in self.schema.inputs)]
+        wanted += [self.schema.target] if has_values else []
         for name in wanted:
             if name not in table.header:
                 hint = meant(name, table.header)

@@ -84,8 +84,16 @@ class Options:
                     f"{where}: there is no option {name!r}{meant(name, known)}; "
                     f"options are {listed}"
                 )
-        if "use" in found and found["use"] is not None:
-            found = found | {"use": tuple(found["use"])}
+        use = found.get("use")
+        use = [use] if isinstance(use, str) else use
+        if use is not None:
+            if not isinstance(use, list | tuple) or not all(
+                isinstance(name, str) for name in use
+            ):
+                raise OptionError(f"{where}: use must be a list of names, got {use!r}")
+            found = found | {"use": tuple(use)}
+        if not isinstance(found.get("widths", {}), dict):
+            raise OptionError(f"{where}: widths must be a table of names and lengths")
         return cls(**found)
 
     @classmethod
@@ -103,17 +111,17 @@ class Options:
         given = {name: value for name, value in changes.items() if value is not None}
         return replace(self, **given)
 
-    @property
-    def fixed(self) -> frozenset[str]:
-        """The questions that need not be asked."""
+    def fixed(self, parts: list[Part]) -> frozenset[str]:
+        """Return the questions that need not be asked."""
         names = ("kernel", "scaling", "tolerance", "step_size", "budget")
         found = {name for name in names if getattr(self, name) is not None}
         if self.neighbours is not None or self.radius is not None:
             found.add("neighbours")
-        if "tolerance" in found:
-            found.add("together")
-        found |= {f"width {name}" for name in self.widths}
-        return frozenset(found | {f"form {name}" for name in self.widths})
+        if "tolerance" in found:  # in the unit of one scaling
+            found |= {"together", "scaling"}
+        given = [p.name for p in parts if {p.name, p.source} & set(self.widths)]
+        found |= {f"{what} {name}" for name in given for what in ("width", "form")}
+        return frozenset(found)
 
     def applied(self, start: Choices, parts: list[Part], spread: float) -> Choices:
         """Return the choices to begin with, with those of the user made."""
@@ -127,7 +135,7 @@ class Options:
         chosen = list(start.parts)
         if self.use is not None:
             chosen = [p for p in parts if p.name in self.use or p.source in self.use]
-        found = replace(start, parts=tuple(map(self._widened, chosen)))
+        found = replace(start, parts=tuple(map(self.widened, chosen)))
         for name in (
             "kernel",
             "scaling",
@@ -145,7 +153,8 @@ class Options:
             found = replace(found, tolerance=own)
         return found
 
-    def _widened(self, part: Part) -> Part:
+    def widened(self, part: Part) -> Part:
+        """Return a part with the width that was given, if one was."""
         length = self.widths.get(part.name, self.widths.get(part.source))
         if length is None:
             return part

@@ -36,8 +36,8 @@ def page(model: SensorModel, path: str) -> Page:
     """Return the report of a model."""
     learned, unit = model.learned, model.schema.unit
     headline = [
-        Headline("error at readings not seen", f"{learned.error:.3g}", unit),
-        Headline("covered by intervals", f"{learned.coverage:.1%}", ""),
+        Headline("error at readings not seen", _known_as(learned.error, ".3g"), unit),
+        Headline("covered by intervals", _known_as(learned.coverage, ".1%"), ""),
         Headline("atoms a sensor", f"{model.learner.model_order.mean():.0f}", ""),
     ]
     facts: list[tuple[str, Cell]] = [
@@ -53,6 +53,10 @@ def page(model: SensorModel, path: str) -> Page:
         sections.insert(0, _map(model))
         sections.insert(2, _pairs(model))
     return Page("What the sensors learned", what, facts, sections, headline)
+
+
+def _known_as(value: float, form: str) -> str:
+    return format(value, form) if np.isfinite(value) else "-"
 
 
 def _in_unit(model: SensorModel, what: str) -> str:

@@ -53,7 +53,8 @@ class Problem:
 
     def learner(self, choices: Choices) -> HALK:
         """Return a learner that has learned nothing yet."""
-        return learner_of(choices, network_of(choices, self.sensors, self.graph))
+        network = network_of(choices, self.sensors, self.graph)
+        return learner_of(choices, network)
 
     def inputs(self, choices: Choices) -> Matrix:
         """Return what the kernel compares."""

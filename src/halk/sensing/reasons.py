@@ -27,12 +27,12 @@ def reasons_of(
     choices: Choices, trials: list[Trial], options: Options, problem: Problem
 ) -> tuple[Reason, ...]:
     """Return all choices with what was tried instead."""
-    teller = _Teller(trials, options, problem)
+    teller = _Teller(trials, options, problem, choices)
     schema, sensors = problem.schema, problem.sensors
     used = [part.name for part in choices.parts]
     found = [Reason("inputs", ", ".join(used), teller.inputs())]
     for part in choices.parts:
-        because = teller.of(f"width {part.name}")
+        because = teller.of(f"width {part.name}", shown(part, schema, sensors))
         told = "readings this far apart still tell of each other"
         if part.kind == "log":
             told += f", in the logarithm of {part.source}"
@@ -40,7 +40,12 @@ def reasons_of(
         found.append(Reason(f"width of {part.name}", value, f"{told}: {because}"))
     found.append(teller.reason("kernel", choices.kernel, "how fast similarity falls"))
     found.append(
-        teller.reason("scaling", SCALINGS[choices.scaling], "removed before learning")
+        teller.reason(
+            "scaling",
+            SCALINGS[choices.scaling],
+            "removed before learning",
+            choices.scaling,
+        )
     )
     found += _neighbours(choices, teller, problem)
     size = f"{choices.step_size:.3g}"
@@ -60,11 +65,14 @@ def _neighbours(choices: Choices, teller: "_Teller", problem: Problem) -> list[R
         told = "places of sensors are not known: give --sensors or --graph"
         return [Reason("neighbours", "none", told)]
     if not np.isfinite(choices.tolerance):
-        return [Reason("neighbours", "none", teller.of("together"))]
+        return [Reason("neighbours", "none", teller.of("together", "apart"))]
     tolerance = shown_tolerance(choices.tolerance, choices.scaling, problem)
-    who, why = f"the {choices.neighbours} nearest", teller.of("neighbours")
+    who, why = (
+        f"the {choices.neighbours} nearest",
+        teller.of("neighbours", f"{choices.neighbours}"),
+    )
     if teller.was_asked("together"):
-        why += f"; on the whole table {teller.of('together')}"
+        why += f"; on the whole table {teller.of('together', 'together')}"
     if problem.graph is not None:
         who, why = "as the graph says", "given"
     elif choices.radius is not None:
@@ -74,15 +82,24 @@ def _neighbours(choices: Choices, teller: "_Teller", problem: Problem) -> list[R
     return [
         Reason("neighbours", who, f"whom a sensor asks: {why}"),
         teller.reason("tolerance", tolerance, "how far neighbours may differ"),
-        teller.reason("dual", dual, "how fast the price of disagreeing moves"),
+        teller.reason(
+            "dual", dual, "how fast the price of disagreeing moves", f"{choices.dual:g}"
+        ),
     ]
 
 
 class _Teller:
     """Tells from trials why a question was answered as it was."""
 
-    def __init__(self, trials: list[Trial], options: Options, problem: Problem) -> None:
-        self._trials, self._fixed = trials, options.fixed
+    def __init__(
+        self,
+        trials: list[Trial],
+        options: Options,
+        problem: Problem,
+        choices: Choices,
+    ) -> None:
+        self._trials = trials
+        self._fixed = options.fixed(list(choices.parts))
         self._uses = options.use is not None
         self._spread, self._unit = problem.spread, problem.schema.unit
 
@@ -91,19 +108,25 @@ class _Teller:
             return "no end"
         return f"{score * self._spread:.3g} {self._unit}".strip()
 
-    def reason(self, question: str, value: str, meaning: str) -> Reason:
+    def reason(
+        self, question: str, value: str, meaning: str, answer: str = ""
+    ) -> Reason:
         """Return a choice with what it means and what was tried."""
         name = question.replace("_", " ")
-        return Reason(name, value, f"{meaning}: {self.of(question)}")
+        return Reason(name, value, f"{meaning}: {self.of(question, answer or value)}")
 
-    def of(self, question: str) -> str:
-        """Return the answers to a question, the last time it was asked."""
+    def of(self, question: str, answer: str = "") -> str:
+        """Return the answers to a question, the last time it was asked.
+
+        ``answer`` is the one that was chosen, not always the best by a hair.
+        """
         if question in self._fixed:
             return "given"
         asked = self._last(question)
         if not asked:
             return "from the spread of the readings, not searched"
         best = min(asked, key=lambda trial: trial.score)
+        best = next((trial for trial in asked if trial.answer == answer), best)
         others = [trial for trial in asked if trial.answer != best.answer]
         told = f"error {self._error(best.score)}"
         nearest = sorted(others, key=lambda trial: trial.score)[:LISTED]

@@ -37,10 +37,19 @@ class Scale(NamedTuple):
         return z * self.spread[agent] + self.offset[agent]
 
 
-def scale_of(scaling: str, agent: Indices, y: Vector, sensors: Sensors) -> Scale:
-    """Return the scale of values, from readings that no error is judged by."""
+def scale_of(
+    scaling: str,
+    agent: Indices,
+    y: Vector,
+    sensors: Sensors,
+    spread: float | None = None,
+) -> Scale:
+    """Return the scale of values, from readings that no error is judged by.
+
+    ``spread`` of all values, if tolerances are told in it.
+    """
     V = len(sensors.names)
-    mean, common = float(y.mean()), _positive(float(y.std()), 1.0)
+    mean, common = float(y.mean()), spread or _positive(float(y.std()), 1.0)
     if scaling != "own":
         return Scale(np.full(V, mean), np.full(V, common), common)
     counts = np.bincount(agent, minlength=V)

@@ -30,8 +30,9 @@ def disagreements(model: SensorModel, most: int | None = None) -> list[Disagreem
     pairs = np.flatnonzero(network.edges[:, 0] < network.edges[:, 1])
     back = network.reverse[pairs]
     price = mu[pairs] + mu[back]
-    apart = spread * np.sqrt((squares[pairs] + squares[back]) / 2)
-    limit = spread * np.sqrt((gamma[pairs] + gamma[back]) / 2)
+    # the proximity is half a square: a mean of two halves is their sum
+    apart = spread * np.sqrt(squares[pairs] + squares[back])
+    limit = spread * np.sqrt(gamma[pairs] + gamma[back])
     order = np.lexsort((-apart, -price))
     found = [
         Disagreement(
@@ -78,7 +79,6 @@ def as_dict(model: SensorModel) -> dict[str, Any]:
     """Return everything for JSON; what is not known is None."""
     learned = model.learned
     return {
-        "source": model.source,
         "target": model.schema.target,
         "unit": model.schema.unit,
         "inputs": [one.name for one in model.schema.inputs],

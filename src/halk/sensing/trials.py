@@ -63,7 +63,7 @@ class Trials:
     def _tried(self, choices: Choices) -> tuple[float, Choices]:
         for _ in range(COARSER):
             score = self.problem.score(choices)
-            if np.isfinite(score) or "budget" in self.fixed:
+            if not np.isposinf(score) or "budget" in self.fixed:
                 break
             choices = replace(choices, budget=2 * choices.budget)
         return score, choices

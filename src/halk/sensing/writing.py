@@ -15,6 +15,7 @@ import numpy as np
 from halk._atomic import replacing
 from halk.errors import HalkError
 from halk.sensing.filling import Filled
+from halk.tables.cells import numeric, timed
 
 DIGITS = 6
 """Significant digits of predictions in text."""
@@ -49,8 +50,9 @@ def write_csv(made: Filled, target: str, file: TextIO) -> None:
     """Write a filled table as CSV, all its columns as they were."""
     writer = csv.writer(file, lineterminator="\n")
     added = made.columns(target)
-    writer.writerow([*made.table.header, *added])
-    old = [_texts(made.table.cells(name)) for name in made.table.header]
+    kept = [k for k, name in enumerate(made.table.header) if name not in added]
+    writer.writerow([*(made.table.header[k] for k in kept), *added])
+    old = [_texts(made.table.columns[k]) for k in kept]
     new = [_numbers(values) for values in added.values()]
     writer.writerows(zip(*old, *new, strict=True))
 
@@ -73,18 +75,29 @@ def _write_parquet(made: Filled, target: str, file: BinaryIO) -> None:
     except ImportError:
         raise ImportError("Parquet needs pyarrow: pip install 'halk[io]'") from None
     columns = {
-        name: arrow.array(_arrow_cells(made.table.cells(name)))
-        for name in made.table.header
+        name or f"column_{k}": arrow.array(_arrow_cells(made, k))
+        for k, name in enumerate(made.table.header)
     }
     for name, values in made.columns(target).items():
         columns[name] = arrow.array(values, from_pandas=True)
     parquet.write_table(arrow.table(columns), file)
 
 
-def _arrow_cells(cells: Any) -> Any:
+def _arrow_cells(made: Filled, k: int) -> Any:
+    """Return a column with its type: text from CSV becomes numbers and times again."""
+    cells = made.table.columns[k]
     if isinstance(cells, np.ndarray):
         return cells
+    name = made.table.header[k]
     known = [None if isinstance(cell, str) and cell == "" else cell for cell in cells]
-    if any(isinstance(cell, str) for cell in known):
-        return [None if cell is None else str(cell) for cell in known]
-    return known
+    if not any(isinstance(cell, str) for cell in known):
+        return known
+    if name and name != made.sensor:
+        times, numbers = timed(made.table, name), numeric(made.table, name)
+        if not times.is_wrong.any() and not times.is_empty.all():
+            micro = np.round(times.values * 1e6)
+            stamps = np.where(times.is_empty, np.iinfo(np.int64).min, micro)
+            return stamps.astype(np.int64).view("datetime64[us]")
+        if not numbers.is_wrong.any() and not numbers.is_empty.all():
+            return [None if v != v else v for v in numbers.values.tolist()]
+    return [None if cell is None else str(cell) for cell in known]

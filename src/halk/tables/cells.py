@@ -1,6 +1,7 @@
 """Columns of cells as numbers, with what is missing and what is none told apart."""
 
 from collections.abc import Collection
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +51,8 @@ def timed(table: Table, name: str) -> Column:
     cells = table.cells(name)
     values = all_seconds(cells)
     if isinstance(cells, np.ndarray):
-        is_empty = np.isnan(values)
+        is_time = cells.dtype.kind == "M"
+        is_empty = np.isnan(values) if is_time else np.isnan(cells)
     else:
         is_empty = _empty(cells, values)
     return Column(name, values, is_empty, np.isnan(values) & ~is_empty, True)
@@ -61,7 +63,8 @@ def is_number_column(table: Table, name: str) -> bool:
     cells = table.cells(name)
     if isinstance(cells, np.ndarray):
         return bool(cells.dtype.kind == "f")
-    known = [cell for cell in cells[:200] if str(cell).casefold() not in UNKNOWN]
+    filled = (cell for cell in cells if str(cell).casefold() not in UNKNOWN)
+    known = list(islice(filled, 200))
     found = sum(np.isfinite(number(cell)) for cell in known)
     return bool(known) and 2 * found > len(known)
 

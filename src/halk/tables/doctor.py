@@ -44,12 +44,14 @@ def examine(
     chart = None
     try:
         table = table_of(readings)
-        if sensors is not None:
-            chart = sensors_of(table_of(sensors, "sensors"), asked.sensor, findings)
+        places = None if sensors is None else table_of(sensors, "sensors")
     except DataError as error:
         findings.add(ERROR, "unreadable", str(error))
         return Examined(None, None, None, findings)
     schema = schema_of(table, asked, findings)
+    if places is not None:
+        column = asked.sensor if schema is None else schema.sensor
+        chart = sensors_of(places, column, findings)
     if schema is None or (sensors is not None and chart is None):
         return Examined(schema, chart, None, findings)
     rows, chart, schema = rows_of(table, schema, chart, findings, missing, skips)

@@ -34,7 +34,14 @@ def edges_of(source: Any) -> list[Edge]:
         return _from_graphml(source)
     if is_path or not isinstance(source, list | tuple | set):
         return _from_table(table_of(source, "graph"))
-    return [(str(one), str(other), None) for one, other in source]
+    return [_pair(edge) for edge in source]
+
+
+def _pair(edge: Any) -> Edge:
+    if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
+        raise DataError(f"an edge must be two names, perhaps a tolerance, got {edge!r}")
+    limit = _tolerance({"tolerance": edge[2]}) if len(edge) > 2 else None
+    return str(edge[0]), str(edge[1]), limit
 
 
 def _from_graphml(path: PathLike) -> list[Edge]:
@@ -62,7 +69,15 @@ def _from_graphml(path: PathLike) -> list[Edge]:
 
 def _tolerance(data: dict[str, Any]) -> float | None:
     found = next((data[name] for name in TOLERANCE if name in data), None)
-    return None if found is None else float(found)
+    if found is None:
+        return None
+    try:
+        value = float(found)
+    except (TypeError, ValueError):
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise DataError(f"tolerances must be numbers, not negative, got {found!r}")
+    return value
 
 
 def _from_table(table: Table) -> list[Edge]:

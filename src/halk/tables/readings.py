@@ -12,9 +12,12 @@ from halk.streams.files import meant
 from halk.streams.naming import are_geographic
 from halk.streams.rows import Table
 from halk.tables.cells import Column, labels, numeric, timed
-from halk.tables.findings import ERROR, NOTE, WARNING, Findings, counted
+from halk.tables.findings import ERROR, WARNING, Findings, counted
 from halk.tables.schema import TIME, Schema
 from halk.tables.sensors import Sensors, refuse_outside
+
+STANDING = 1e-4
+"""How far a sensor may move, in the size of the network, and count as standing."""
 
 
 @dataclass(frozen=True)
@@ -163,20 +166,26 @@ def _places(
     findings: Findings,
 ) -> tuple[Schema, list[Column], Sensors]:
     """Take places of sensors out of the inputs, if sensors stay where they are."""
-    known = tuple(dict.fromkeys(name for name in names if name))
+    known = tuple(sorted({name for name in names if name}))
     if not schema.position:
         return schema, inputs, sensors or Sensors(known)
     place = [c for c in inputs if c.name in schema.position]
     place.sort(key=lambda column: schema.position.index(column.name))
     spots = np.column_stack([column.values for column in place])
     first: dict[str, int] = {}
-    start = np.array([first.setdefault(name, row) for row, name in enumerate(names)])
-    same = (spots == spots[start]) | np.isnan(spots)
+    is_known = ~np.isnan(spots).any(axis=1)
+    for row in np.flatnonzero(is_known).tolist():
+        first.setdefault(names[row], row)
+    start = np.array([first.get(name, 0) for name in names])
+    apart = np.abs(spots - spots[start])
+    same = (
+        apart <= STANDING * np.nanmax(np.ptp(spots[is_known], axis=0), initial=0.0)
+    ) | np.isnan(spots)
     others = [one for one in schema.inputs if one.name not in schema.position]
     if not same.all() or not others:
         if sensors is None and not same.all():
             findings.add(
-                NOTE, "moving",
+                WARNING, "moving",
                 f"{table.path}: sensors move, so {' and '.join(schema.position)} are "
                 f"inputs; who is whose neighbour must be said by --sensors or --graph",
             )  # fmt: skip
@@ -198,10 +207,10 @@ def _standing(
     first: dict[str, int],
     findings: Findings,
 ) -> Sensors:
-    positions = spots[[first[name] for name in known]]
     is_geographic = are_geographic(schema.position)
-    if np.isnan(positions).any():
+    if any(name not in first for name in known):
         return Sensors(known)
+    positions = spots[[first[name] for name in known]]
     if is_geographic:
         refuse_outside(table, positions, list(known), findings)
     return Sensors(known, positions, is_geographic, {}, schema.position)

@@ -1,8 +1,12 @@
 """Which column of a table of readings is what."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from halk.streams import naming
 from halk.streams.cells import number
@@ -113,8 +117,22 @@ class _Finder:
 
     def _missing(self, code: str, what: str, advice: str) -> None:
         there = ", ".join(self.header)
+        advice = self._foreign() or advice
         message = f"{self.table.path}: {what}; its columns are {there}"
         self.findings.add(ERROR, code, message, advice)
+
+    def _foreign(self) -> str:
+        """Return what to do about numbers and dates of another country's writing."""
+        for name in self.header:
+            cells = self.table.cells(name)
+            if isinstance(cells, np.ndarray):
+                continue
+            some = list(islice((str(cell) for cell in cells if cell != ""), 20))
+            if some and all(re.fullmatch(r"-?\d+,\d+", cell) for cell in some):
+                return f"write decimals with a point: {name} has {some[0]!r}"
+            if some and all(re.match(r"\d{1,2}[/.]\d{1,2}[/.]\d{4}", c) for c in some):
+                return f"write dates as 2024-12-31: {name} has {some[0]!r}"
+        return ""
 
     def named(self, name: str, option: str) -> str:
         if name in self.header:

@@ -13,6 +13,9 @@ from halk.tables.sensors import Sensors
 SENTINELS = (-9999.0, -999.0, -99.0, -999.9, -99.9, 999.0, 9999.0, 99999.0)
 """Numbers that loggers write where they have none."""
 
+HUGE = 1e30
+"""Values beyond which squares leave what numbers can hold."""
+
 FEW = 5
 """Readings below which a sensor hardly says anything."""
 
@@ -35,7 +38,12 @@ def examine_values(
         )  # fmt: skip
     if not len(read.y):
         return
-    _sentinels(path, schema, read.y, findings)
+    if len(read.y) < 2 and not findings.of(ERROR):
+        findings.add(
+            ERROR, "one-reading", f"{path}: one reading is too little to learn from",
+            "add readings; a handful of each sensor is a beginning",
+        )  # fmt: skip
+    examine_sizes(path, schema, read.y, findings)
     _far_out(path, schema, read, sensors, findings)
     _few(path, read, sensors, findings)
     _repeated(path, read, findings)
@@ -56,17 +64,61 @@ def examine_values(
         )  # fmt: skip
 
 
-def _sentinels(path: str, schema: Schema, y: Vector, findings: Findings) -> None:
-    rest = y[~np.isin(y, SENTINELS)]
+def examine_sizes(
+    path: str,
+    schema: Schema,
+    y: Vector,
+    findings: Findings,
+    known: Vector | None = None,
+) -> None:
+    """Look for values that are none, or that no numbers can hold.
+
+    ``known`` are values of before, which say what is usual.
+    """
+    if len(y):
+        _sentinels(path, schema, y, findings, y if known is None else known)
+        _sizes(path, schema, y, findings)
+
+
+def _sentinels(
+    path: str, schema: Schema, y: Vector, findings: Findings, known: Vector
+) -> None:
+    usual = np.concatenate([y, known])
+    rest = usual[~np.isin(usual, SENTINELS)]
     for value in SENTINELS:
         n = int((y == value).sum())
-        if n and (not len(rest) or not rest.min() <= value <= rest.max()):
+        if n and _is_far(value, rest):
             findings.add(
                 ERROR, "sentinel",
                 f"{path}: {schema.target} is {value:g} in {counted(n, 'row')}, far "
                 f"from all other values",
                 f"if it means no reading, add --missing {value:g}",
             )  # fmt: skip
+
+
+def _sizes(path: str, schema: Schema, y: Vector, findings: Findings) -> None:
+    spread = float(np.ptp(y / max(float(np.abs(y).max()), 1e-300)))
+    largest = float(np.abs(y).max())
+    if largest > HUGE or 0 < largest < 1 / HUGE:
+        findings.add(
+            ERROR, "size",
+            f"{path}: values of {schema.target} are as large as {largest:g}",
+            "write them in a unit that makes them neither huge nor tiny",
+        )  # fmt: skip
+    elif spread == 0 and len(y) >= FEW:
+        findings.add(
+            WARNING, "constant",
+            f"{path}: all values of {schema.target} are {y[0]:g}",
+            "name another column with --target, if this is not the one",
+        )  # fmt: skip
+
+
+def _is_far(value: float, rest: Vector) -> bool:
+    """Return whether a value is as far from all others as these are apart."""
+    if not len(rest):
+        return True
+    low, high = float(rest.min()), float(rest.max())
+    return not low - (high - low) <= value <= high + (high - low)
 
 
 def _far_out(
@@ -103,6 +155,15 @@ def _few(path: str, read: Rows, sensors: Sensors, findings: Findings) -> None:
             "their predictions rest on their neighbours",
             [f"{sensors.names[i]!r}: {counts[i]}" for i in few],
         )  # fmt: skip
+
+
+def in_order(read: Rows) -> Rows:
+    """Return readings in an order that is not the table's.
+
+    In bursts, late or one sensor at a time: how they came makes no difference.
+    """
+    order = np.lexsort((read.y, *read.x.T[::-1], read.agent))
+    return Rows(read.agent[order], read.x[order], read.y[order])
 
 
 def repeated(read: Rows) -> Any:

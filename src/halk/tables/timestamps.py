@@ -1,6 +1,7 @@
 """Times of readings as numbers: seconds, and where they stand in day, week and year."""
 
 from datetime import UTC, date, datetime
+from itertools import islice
 from math import nan
 from typing import Any
 
@@ -64,7 +65,7 @@ def are_times(cells: Any) -> bool:
     """Return whether what is filled among the first cells is mostly times."""
     if isinstance(cells, np.ndarray):
         return bool(cells.dtype.kind == "M")
-    known = [cell for cell in cells[:200] if cell != ""]
+    known = list(islice((cell for cell in cells if cell != ""), 200))
     found = sum(seconds(cell) == seconds(cell) for cell in known)
     return bool(known) and 2 * found > len(known)
 
@@ -72,6 +73,8 @@ def are_times(cells: Any) -> bool:
 def all_seconds(cells: Any) -> Vector:
     """Return a column of times as seconds since 1970, NaN where there is none."""
     if isinstance(cells, np.ndarray):
+        if cells.dtype.kind != "M":  # numbers are no times
+            return np.full(len(cells), nan)
         unknown = np.isnat(cells)
         whole: Vector = cells.astype("datetime64[us]").astype(np.int64) / 1e6
         return np.where(unknown, nan, whole)
