@@ -405,7 +405,7 @@ def test_an_interrupt_is_a_sentence(capsys, elsewhere, kind, monkeypatch):
         patch.setattr(kind, "execute", interrupted)
         assert main(command) == 130
     found = capsys.readouterr().err
-    assert found == "halk: interrupted; give the same command again to go on\n"
+    assert found == "halk: interrupted; give the same command again\n"
     assert len(tree(elsewhere)) == 2
     assert main(command) == 0
     assert "2 of 6 runs were finished before" in capsys.readouterr().out
