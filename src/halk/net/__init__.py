@@ -1,0 +1,1 @@
+"""Agents that talk over a network: messages, nodes, transports, faults."""
