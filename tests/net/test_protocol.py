@@ -49,25 +49,34 @@ MESSAGES = st.builds(
     Message, TEXT.filter(bool), st.builds(Stamp, COUNTS, COUNTS), BODIES
 )
 QUERY = Message("süd", Stamp(3, 7), Query(5, (0.5, -1.0), 2.0, 0.25, 1.0))
+TO = "nord"
 
 
 def sealed(content: bytes) -> bytes:
     """Return contents with the right length and checksum, whatever else is wrong."""
     content = content[:6] + struct.pack("<H", len(content) + 4) + content[8:]
-    return content + struct.pack("<I", zlib.crc32(content))
+    return content + struct.pack("<I", zlib.crc32(content, zlib.crc32(TO.encode())))
 
 
 @given(MESSAGES)
 def test_messages_come_back_as_they_were(message):
-    data = encode(message)
-    assert decode(data) == message
+    data = encode(message, TO)
+    assert decode(data, TO) == message
     assert len(data) <= MAX_LENGTH
+
+
+@given(MESSAGES, TEXT.filter(bool))
+def test_what_is_for_another_is_refused(message, other):
+    if other != TO:
+        with pytest.raises(ProtocolError) as caught:
+            decode(encode(message, TO), other)
+        assert caught.value.reason is Reason.CHECKSUM
 
 
 def test_the_longest_message_is_the_longest():
     x = (1.0,) * MAX_FEATURES
     message = QUERY._replace(sender="n" * MAX_NAME, body=QUERY.body._replace(x=x))
-    assert len(encode(message)) == MAX_LENGTH
+    assert len(encode(message, TO)) == MAX_LENGTH
 
 
 def test_the_layout_of_a_query_is_the_one_on_the_page():
@@ -76,13 +85,15 @@ def test_the_layout_of_a_query_is_the_one_on_the_page():
         "0500000000000000 0000000000000040 000000000000d03f 000000000000f03f"
         "0200 000000000000e03f 000000000000f0bf"
     )
-    assert encode(QUERY) == data + struct.pack("<I", zlib.crc32(data))
+    assert encode(QUERY, TO) == data + struct.pack(
+        "<I", zlib.crc32(data, zlib.crc32(b"nord"))
+    )
 
 
 @given(st.binary(max_size=2 * MAX_LENGTH))
 def test_any_bytes_are_refused_by_a_protocol_error(data):
     with pytest.raises(ProtocolError):
-        decode(data)
+        decode(data, TO)
 
 
 @given(st.integers(0, 255), st.integers(0, 300), st.binary(max_size=120))
@@ -91,46 +102,46 @@ def test_bytes_under_a_right_checksum_are_a_message_or_refused(kind, n_name, res
     head = struct.pack("<4sBBHQQB", b"HALK", 1, kind % 8, 0, 1, 1, n_name % 70)
     data = sealed(head + rest)
     try:
-        message = decode(data)
+        message = decode(data, TO)
     except ProtocolError:
         return
-    assert encode(message) == data
+    assert encode(message, TO) == data
 
 
 @given(MESSAGES, st.data())
 def test_a_flipped_byte_is_noticed(message, data):
-    content = bytearray(encode(message))
+    content = bytearray(encode(message, TO))
     where = data.draw(st.integers(0, len(content) - 1))
     content[where] ^= data.draw(st.integers(1, 255))
     with pytest.raises(ProtocolError):
-        decode(bytes(content))
+        decode(bytes(content), TO)
 
 
 @given(MESSAGES, st.data())
 def test_a_changed_content_under_a_right_checksum_decodes_to_itself(message, data):
-    content = bytearray(encode(message)[:-4])
+    content = bytearray(encode(message, TO)[:-4])
     where = data.draw(st.integers(8, len(content) - 1))
     content[where] = data.draw(st.integers(0, 255))
     changed = sealed(bytes(content))
     try:
-        other = decode(changed)
+        other = decode(changed, TO)
     except ProtocolError:
         return
-    assert encode(other) == changed
+    assert encode(other, TO) == changed
 
 
 @given(MESSAGES, st.data())
 def test_cut_or_longer_bytes_are_refused(message, data):
-    content = encode(message)
+    content = encode(message, TO)
     short = content[: data.draw(st.integers(0, len(content) - 1))]
     longer = content + data.draw(st.binary(min_size=1, max_size=9))
     for wrong in (short, longer, sealed(content[:-4] + b"\0")):
         with pytest.raises(ProtocolError):
-            decode(wrong)
+            decode(wrong, TO)
 
 
 def changed(where: int, new: bytes) -> bytes:
-    content = encode(QUERY)[:-4]
+    content = encode(QUERY, TO)[:-4]
     return sealed(content[:where] + new + content[where + len(new) :])
 
 
@@ -144,13 +155,13 @@ NAN, INFINITE, NEGATIVE = (
     [
         (b"", Reason.MAGIC),
         (b"HALK", Reason.LENGTH),
-        (b"HELK" + encode(QUERY)[4:], Reason.MAGIC),
+        (b"HELK" + encode(QUERY, TO)[4:], Reason.MAGIC),
         (changed(4, b"\2"), Reason.VERSION),
         (changed(5, b"\0"), Reason.KIND),
         (changed(5, b"\6"), Reason.KIND),
-        (encode(QUERY) + b"\0", Reason.LENGTH),
+        (encode(QUERY, TO) + b"\0", Reason.LENGTH),
         (b"HALK" + bytes(MAX_LENGTH), Reason.LENGTH),
-        (encode(QUERY)[:-1] + b"\0", Reason.CHECKSUM),
+        (encode(QUERY, TO)[:-1] + b"\0", Reason.CHECKSUM),
         (changed(24, b"\0"), Reason.NAME),
         (changed(25, b"\xff\xff\xff\xff"), Reason.NAME),
         (changed(37, NAN), Reason.NUMBER),
@@ -164,7 +175,7 @@ NAN, INFINITE, NEGATIVE = (
 )
 def test_every_fault_has_its_reason(data, reason):
     with pytest.raises(ProtocolError) as caught:
-        decode(data)
+        decode(data, TO)
     assert caught.value.reason is reason
 
 
@@ -184,7 +195,7 @@ def test_every_fault_has_its_reason(data, reason):
 )
 def test_what_nobody_would_accept_is_not_sent(body):
     with pytest.raises(ProtocolError):
-        encode(QUERY._replace(body=body))
+        encode(QUERY._replace(body=body), TO)
 
 
 @example("")
@@ -192,4 +203,4 @@ def test_what_nobody_would_accept_is_not_sent(body):
 @given(st.text(min_size=MAX_NAME + 1, max_size=MAX_NAME + 9))
 def test_names_that_cannot_be_sent_are_refused(name):
     with pytest.raises(ProtocolError):
-        encode(QUERY._replace(sender=name))
+        encode(QUERY._replace(sender=name), TO)

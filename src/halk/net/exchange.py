@@ -10,6 +10,9 @@ from halk.net.protocol import decode, encode
 
 Turn = Query | Pass
 
+_FILE = "file"
+"""The receiver of messages that are kept."""
+
 
 @dataclass
 class Exchange:
@@ -47,17 +50,17 @@ class Exchange:
         return {
             "step": self.step,
             "has_begun": self.has_begun,
-            "mine": {n: _text(n, nobody, turn) for n, turn in self.mine.items()},
-            "theirs": {n: _text(n, *said) for n, said in self.theirs.items()},
-            "given": {n: _text(n, nobody, a) for n, a in self.given.items()},
-            "got": {n: _text(n, nobody, a) for n, a in self.got.items()},
+            "mine": {n: as_text(n, nobody, turn) for n, turn in self.mine.items()},
+            "theirs": {n: as_text(n, *said) for n, said in self.theirs.items()},
+            "given": {n: as_text(n, nobody, a) for n, a in self.given.items()},
+            "got": {n: as_text(n, nobody, a) for n, a in self.got.items()},
         }
 
 
 def exchange_of(notes: dict[str, Any]) -> Exchange:
     """Return the exchange that notes tell of."""
     parts: dict[str, dict[str, Any]] = {
-        part: {name: _message(text) for name, text in notes[part].items()}
+        part: {name: from_text(text) for name, text in notes[part].items()}
         for part in ("mine", "theirs", "given", "got")
     }
     return Exchange(
@@ -70,9 +73,11 @@ def exchange_of(notes: dict[str, Any]) -> Exchange:
     )
 
 
-def _text(name: str, stamp: Stamp, body: Turn | Answer | None) -> str | None:
-    return None if body is None else encode(Message(name, stamp, body)).hex()
+def as_text(name: str, stamp: Stamp, body: Turn | Answer | None) -> str | None:
+    """Return a message that is kept, as JSON."""
+    return None if body is None else encode(Message(name, stamp, body), _FILE).hex()
 
 
-def _message(text: str | None) -> Message | None:
-    return None if text is None else decode(bytes.fromhex(text))
+def from_text(text: str | None) -> Message | None:
+    """Return the message that :func:`as_text` was given."""
+    return None if text is None else decode(bytes.fromhex(text), _FILE)

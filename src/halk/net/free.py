@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from halk import agent as agents
 from halk._validation import positive
-from halk.net.messages import Answer, Message, Pass, Query, Reason, Stamp, refuse
+from halk.net.exchange import as_text, from_text
+from halk.net.messages import Answer, Pass, Query, Reason, Stamp, refuse
 from halk.net.node import Node, Parcel
 from halk.net.peer import Peer
-from halk.net.protocol import decode, encode
 
 
 class FreeNode(Node):
@@ -112,9 +112,7 @@ class FreeNode(Node):
         """Return what must outlive a restart, as JSON."""
         return super().notes() | {
             "got": {
-                name: encode(
-                    Message(name, stamp, Answer(*stamp, *self._got[name]))
-                ).hex()
+                name: as_text(name, stamp, Answer(*stamp, *self._got[name]))
                 for name, stamp in self._used.items()
             },
             "pulls": {name: list(stamp) for name, stamp in self._pulls.items()},
@@ -128,7 +126,7 @@ class FreeNode(Node):
         """
         super().recall(notes)
         for name, text in notes["got"].items():
-            message: Any = decode(bytes.fromhex(text))
+            message: Any = from_text(text)
             self._got[name] = agents.Answer(*message.body[2:4])
             self._used[name] = message.stamp
         self._pulls = {name: Stamp(*pair) for name, pair in notes["pulls"].items()}

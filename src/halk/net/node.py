@@ -151,7 +151,7 @@ class Node(ABC):
         try:
             if sender not in self.peers:
                 refuse(Reason.STRANGER, f"{sender} is no neighbour")
-            message = decode(data)
+            message = decode(data, self.name)
             if message.sender != sender:
                 refuse(Reason.IMPOSTOR, f"{sender} speaks as {message.sender}")
             return self._heard(self.peers[sender], message, now)
@@ -247,7 +247,7 @@ class Node(ABC):
     def _send(self, receiver: str, body: Body) -> Parcel:
         self.sequence += 1
         stamp = Stamp(self.incarnation, self.sequence)
-        return Parcel(receiver, encode(Message(self.name, stamp, body)))
+        return Parcel(receiver, encode(Message(self.name, stamp, body), receiver))
 
     def _refusal(self, receiver: str, stamp: Stamp) -> Parcel:
         return self._send(receiver, Error(Reason.VALUE, *stamp))

@@ -1,8 +1,9 @@
 """Messages as bytes, and back: version 1, little endian, a checksum at the end.
 
-A message is a head, the sender's name, a body and a CRC-32 of all that (the layout is
-drawn in ``docs/protocol.md``). Decoding is strict: bytes are exactly one message that
-:func:`encode` could have made, or they are a :class:`ProtocolError` with the reason.
+A message is a head, the sender's name, a body and a CRC-32 of the receiver's name and
+all that; ``docs/protocol.md`` draws it. Decoding is strict: bytes are exactly one
+message that :func:`encode` could have made, or they are a :class:`ProtocolError` with
+the reason.
 """
 
 import struct
@@ -44,8 +45,11 @@ MAX_LENGTH = _HEAD.size + MAX_NAME + MAX_BODY + _CHECKSUM.size
 """Bytes of the longest message."""
 
 
-def encode(message: Message) -> bytes:
-    """Return the bytes of a message.
+def encode(message: Message, receiver: str) -> bytes:
+    """Return the bytes of a message for a receiver, by its name.
+
+    The name is not sent, but the checksum begins with it: what arrives at somebody else
+    is refused there. A query is for one neighbour, it has the multiplier of that edge.
 
     Raises
     ------
@@ -58,11 +62,11 @@ def encode(message: Message) -> bytes:
     stamp = (count(number, "stamp") for number in message.stamp)
     head = _HEAD.pack(MAGIC, VERSION, kind, length, *stamp, len(name))
     content = head + name + body
-    return content + _CHECKSUM.pack(zlib.crc32(content))
+    return content + _CHECKSUM.pack(_checksum(content, receiver))
 
 
-def decode(data: bytes) -> Message:
-    """Return the message that bytes are.
+def decode(data: bytes, receiver: str) -> Message:
+    """Return the message that bytes are, to a receiver of this name.
 
     Raises
     ------
@@ -81,7 +85,7 @@ def decode(data: bytes) -> Message:
     if length != len(data):
         refuse(Reason.LENGTH, f"{length} bytes announced, got {len(data)}")
     content = data[: -_CHECKSUM.size]
-    if _CHECKSUM.unpack_from(data, len(content))[0] != zlib.crc32(content):
+    if _CHECKSUM.unpack_from(data, len(content))[0] != _checksum(content, receiver):
         refuse(Reason.CHECKSUM, "the checksum is another")
     if not 1 <= kind <= len(_KINDS):
         refuse(Reason.KIND, f"no message has kind {kind}")
@@ -89,3 +93,7 @@ def decode(data: bytes) -> Message:
     sender = text(content[_HEAD.size : end], n_name, "name", 1)
     body = unpacked(_KINDS[kind - 1], content[end:])
     return Message(sender, Stamp(incarnation, number), body)
+
+
+def _checksum(content: bytes, receiver: str) -> int:
+    return zlib.crc32(content, zlib.crc32(packed_text(receiver, "name", 1)))

@@ -1,6 +1,6 @@
 """The hub of a world: takes bytes from nodes and decides what becomes of them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from halk.net.memory import Hub
 from halk.net.messages import Answer, Hello, Query
@@ -36,7 +36,7 @@ class FaultyHub(Hub):
             self._forge(sender, receiver)
         self._old.append((sender, receiver, data))
         if rng.random() < faults.lie:
-            data = self._lie(data)
+            data = self._lie(data, receiver)
         if rng.random() < faults.drop or self.is_cut(sender, receiver):
             return
         for _ in range(2 if rng.random() < faults.duplicate else 1):
@@ -58,28 +58,40 @@ class FaultyHub(Hub):
         return bytes(content)
 
     def _forge(self, sender: str, receiver: str) -> None:
-        """Send what nobody said now: noise, an old message, a stranger's."""
+        """Send what nobody said now: noise, or an old message.
+
+        Again, under another name, or to somebody else.
+        """
         world, rng = self._world, self._world.rng
         packet = (sender, receiver, rng.randbytes(rng.randrange(90)))
-        match rng.randrange(3):
+        match rng.randrange(4):
             case 0 if self._old:
                 packet = rng.choice(self._old)
             case 1 if self._old:
-                packet = ("stranger", receiver, rng.choice(self._old)[2])
+                name = rng.choice(("stranger", sender))
+                packet = (name, *rng.choice(self._old)[1:])
+            case 2 if self._old:
+                name, _, data = rng.choice(self._old)
+                packet = (name, receiver, data)
         world.at(world.now + world.faults.latency(rng), "deliver", packet)
 
-    def _lie(self, data: bytes) -> bytes:
+    def _lie(self, data: bytes, receiver: str) -> bytes:
         """Return a message as a liar would send it: all is right but a number."""
-        rng, message = self._world.rng, decode(data)
+        rng, message = self._world.rng, decode(data, receiver)
         wild = rng.choice((1e300, -1e300, 1e-300, 1e40, 2.0**63, 30.0, -3.0))
         body = message.body
         if isinstance(body, Query):
             size, x = abs(wild), (wild,) * len(body.x)
-            lies = {"x": x, "value": wild, "multiplier": size, "spread": size}
+            lies: dict[str, Any] = {
+                "x": x,
+                "value": wild,
+                "multiplier": size,
+                "spread": size,
+            }
             name = rng.choice(list(lies))
             body = body._replace(**{name: lies[name]})
         elif isinstance(body, Answer):
             body = body._replace(value=wild, log_scale=rng.choice((0.0, wild)))
         elif isinstance(body, Hello):
             body = body._replace(n_features=7)
-        return encode(message._replace(body=body))
+        return encode(message._replace(body=body), receiver)

@@ -22,9 +22,8 @@ def law(holds: bool, what: str) -> None:
 
 def check_state(node: Node, max_order: int) -> None:
     """Check that an agent is finite, its prices not negative, its function small."""
-    agent, memory = node.agent, node.agent.memory
-    m = memory.order
-    D = memory.dictionary
+    memory = node.agent.memory
+    m, D = memory.order, memory.dictionary
     for what, values in (
         ("atoms", D.atoms[:, :m]),
         ("weights", D.weights[:m]),
@@ -32,10 +31,12 @@ def check_state(node: Node, max_order: int) -> None:
         ("multipliers", memory.multipliers),
         ("violation", memory.violation),
         ("target", memory.target),
-        ("scale", agent.scale),
+        ("scale", memory.scale),
     ):
-        law(bool(np.isfinite(values).all()), f"{node.name} has {what} {values}")
-    law(bool((agent.multipliers >= 0).all()), f"{node.name}: {agent.multipliers}")
+        if not np.isfinite(values).all():  # saying what is wrong is not cheap
+            law(False, f"{node.name} has {what} {values}")
+    if (memory.multipliers < 0).any():
+        law(False, f"{node.name} has multipliers {memory.multipliers}")
     law(m <= max_order, f"{node.name} has {m} atoms, more than {max_order}")
 
 
@@ -65,10 +66,10 @@ class Ledger:
     def said(self, node: Node, parcels: Iterable[Parcel], ledgers: Ledgers) -> None:
         """Check that stamps rise, and that answers answer what was asked."""
         for parcel in parcels:
-            message = decode(parcel.data)
+            message = decode(parcel.data, parcel.receiver)
             stamp = message.stamp
-            law(stamp.incarnation == node.incarnation, f"{node.name} says {message}")
-            law(stamp > self.last, f"{node.name} says {stamp} after {self.last}")
+            what = f"{node.name} says {stamp[0]}.{stamp[1]} after {self.last}"
+            law(stamp.incarnation == node.incarnation and stamp > self.last, what)
             self.last = stamp
             self._note(parcel.receiver, message, ledgers)
 

@@ -34,7 +34,7 @@ class World:
         Decides everything, together with the arguments.
     faults : Faults
     pause : float
-        Seconds between two readings of an agent; wakes are five times as often.
+        Seconds between two readings of an agent; wakes are twice as often.
     max_order : int
         Atoms that no agent may exceed.
     """
@@ -66,6 +66,7 @@ class World:
         self.ledgers = {name: Ledger(name) for name in self.names}
         self._disk: dict[int, bytes] = {}
         self._n_read = [0] * n_agents
+        self._n_crashes = [0] * n_agents  # still to come
         self._saved_at = [(-1, 0.0)] * n_agents
         self._begin()
 
@@ -80,7 +81,9 @@ class World:
             self.at(self.rng.random() * self.pause, "wake", i)
             self.at(self.rng.random() * self.pause, "read", i)
         for _ in range(self.faults.n_crashes):
-            self.at(self.rng.random() * self.faults.until, "crash", self._anybody())
+            victim = self._anybody()
+            self._n_crashes[victim] += 1
+            self.at(self.rng.random() * self.faults.until, "crash", victim)
         for _ in range(self.faults.n_partitions):
             self.at(self.rng.random() * self.faults.until, "cut", self._anybody())
 
@@ -127,6 +130,7 @@ class World:
     def on_crash(self, i: int) -> None:
         """Kill a node; what was not written is gone. It comes back after a while."""
         node = self.nodes[i]
+        self._n_crashes[i] -= 1
         if node is not None:
             self.nodes[i] = None
             self._ends.pop(i).close()
@@ -141,7 +145,7 @@ class World:
 
     def on_wake(self, i: int) -> None:
         """Let a node do what is due."""
-        self.at(self.now + self.pause / 5, "wake", i)
+        self.at(self.now + self.pause / 2, "wake", i)
         node = self.nodes[i]
         if node is not None:
             self._did(i, node, node.wake(self.now))
@@ -185,7 +189,8 @@ class World:
         post(self._ends[i], parcels)
 
     def _save(self, i: int, node: Node) -> None:
-        self._disk[i] = dump(node)
+        if self._n_crashes[i]:  # else nobody will ever read it
+            self._disk[i] = dump(node)
         self._saved_at[i] = (node.step, self.now)
         self.ledgers[node.name].saved()
 
