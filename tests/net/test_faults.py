@@ -101,6 +101,15 @@ def test_in_lockstep_many_faults_change_no_bit():
         check_lockstep(seed)
 
 
+def test_without_loss_lockstep_needs_no_retry():
+    learner = model(Network.ring(4, 0.02))
+    make = maker(learner, LockstepNode, retry=1e9)
+    world = World(make, 4, reading, N_READINGS, 0, CALM)
+    world.run(3 * N_READINGS * world.pause)
+    nodes = world.living()
+    assert [node.step for node in nodes] == [N_READINGS] * 4
+
+
 def test_a_broken_law_names_its_seed_and_breaks_again():
     notes = []
     for _ in range(2):
