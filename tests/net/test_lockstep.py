@@ -10,7 +10,7 @@ from halk.checks import check_executor
 from halk.net.lockstep import LockstepNode
 from halk.net.messages import Reason
 from halk.net.state import bring_back, dump
-from tests.net.nodes import assert_same, maker, model, run_lockstep, stream
+from tests.net.nodes import assert_same, maker, model, run_lockstep, settle, stream
 
 NETWORKS = {
     "path": Network.path(3, 0.01),
@@ -81,7 +81,10 @@ def test_the_law_of_executors_holds():
     check_executor(model, execute)
 
 
-@pytest.mark.parametrize("changes", [{}, {"standardize": True}])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"standardize": True}, {"bandwidth": bandwidth.LossFollowing(warm_up=5)}],
+)
 def test_a_restored_node_goes_on_as_if_it_had_not_stopped(changes):
     network = NETWORKS["ring"]
     learner = model(network, **changes)
@@ -101,6 +104,24 @@ def test_a_restored_node_goes_on_as_if_it_had_not_stopped(changes):
     violations = np.concatenate([node.agent.violation for node in nodes])
     mean = violations / np.concatenate([node.agent.asked for node in nodes])
     assert np.isfinite(mean).all()
+
+
+def test_who_is_a_step_ahead_need_not_say_it_again():
+    make = maker(model(NETWORKS["path"]), retry=1e9)
+    first, middle, last = (make(i) for i in range(3))
+    settle(first, middle, last)
+    to_first, to_last = middle.skip(0.0)
+    middle.receive("n0", first.skip(0.0)[0].data, 0.0)
+    first.receive("n1", to_first.data, 0.0)
+    assert (first.step, middle.step) == (1, 0)
+    middle.receive("n0", first.skip(0.0)[0].data, 0.0)  # of step 1
+    for _ in range(2):
+        middle.receive("n2", last.skip(0.0)[0].data, 0.0)
+        last.receive("n1", to_last.data, 0.0)
+        if middle.is_idle and middle.step == 1:
+            _, to_last = middle.skip(0.0)
+    assert middle.step == 2
+    assert not middle.refused
 
 
 def test_a_step_begins_once():

@@ -260,9 +260,9 @@ def test_values_far_from_the_own_targets_are_refused_once_those_are_known():
 
 @given(
     value=st.floats(-100, 100),
-    multiplier=st.floats(0, 1e300),
-    spread=st.floats(1e-11, 1e11),
-    most=st.floats(1e-3, 1e3),
+    multiplier=st.floats(-9, 300).map(lambda power: 10**power),
+    spread=st.floats(-11, 11).map(lambda power: 10**power),
+    most=st.floats(-3, 3).map(lambda power: 10**power),
 )
 def test_a_liar_pulls_no_further_than_the_limits_say(value, multiplier, spread, most):
     a, _ = pair(limits=Limits(value=100.0, multiplier=most))
