@@ -23,7 +23,13 @@ from halk._validation import (
 )
 from halk.arena import copy_dictionary, roomier
 from halk.body import Whole, conclude, fresh_body, move, predict
-from halk.compression import NEEDS_DECISION, NEEDS_PROJECTION, NEEDS_RESCUE, dictionary
+from halk.compression import (
+    NEEDS_DECISION,
+    NEEDS_PROJECTION,
+    NEEDS_RESCUE,
+    Dictionary,
+    dictionary,
+)
 from halk.errors import DivergenceError
 from halk.expansion import Expansion
 from halk.formulas import Rules, formulas_of
@@ -60,6 +66,23 @@ class Answer(NamedTuple):
 
     value: float
     log_scale: float = 0.0
+
+
+class Memory(NamedTuple):
+    """What an agent needs to go on: what it has learned, and the step it is in."""
+
+    dictionary: Dictionary
+    order: int
+    scale: float
+    target: Vector  # (6,)
+    adaptation: Vector  # (4,)
+    multipliers: Vector  # (n_neighbours,)
+    violation: Vector  # (n_neighbours,)
+    asked: Indices  # (n_neighbours,)
+    reading: tuple[Vector, float, float] | None
+    """Point, target and prediction of the step that waits for answers."""
+    queries: dict[int, Query]
+    """What pulls in the next update."""
 
 
 class Agent:
@@ -296,6 +319,32 @@ class Agent:
             new = dictionary(roomier(len(old.weights), -m), self.n_features)
             copy_dictionary(old, new, self.order)
             self._replace(dictionary=new)
+
+    @property
+    def memory(self) -> Memory:
+        """What it needs to go on; to be read, arrays are not copied."""
+        body = self._body
+        return Memory(
+            body.dictionary, self.order, self.scale, body.target, body.adaptation,
+            body.multipliers, body.violation, body.asked, self._reading,
+            dict(self._queries),
+        )  # fmt: skip
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from the memory of an agent that had the same settings.
+
+        From here both give the same bits. Copies what it takes.
+        """
+        order = memory.order
+        new = dictionary(roomier(0, order + 4), self.n_features)
+        copy_dictionary(memory.dictionary, new, order)
+        self._replace(dictionary=new, trust=np.array([np.inf, 0.0]))
+        body = self._body
+        body.order[0], body.scale[0] = order, memory.scale
+        body.target[:], body.adaptation[:] = memory.target, memory.adaptation
+        body.multipliers[:], body.asked[:] = memory.multipliers, memory.asked
+        body.violation[:] = memory.violation
+        self._reading, self._queries = memory.reading, dict(memory.queries)
 
     @property
     def function(self) -> Expansion:

@@ -6,6 +6,7 @@
     +-- DivergenceError     learning left the finite numbers (plain step too large)
     +-- CheckpointError     a file cannot be read back as a model
     +-- LawError            a component breaks one of the laws of ``halk.checks``
+    +-- ProtocolError       bytes are no message of ``halk.net``, which defines it
 
 Wrong arguments raise the built-in ``ValueError`` and ``TypeError``.
 """

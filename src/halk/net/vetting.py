@@ -1,0 +1,81 @@
+"""Look at what a neighbour says before an agent hears it."""
+
+import numpy as np
+
+from halk import agent as agents
+from halk._validation import Vector
+from halk.agent import Agent
+from halk.net.limits import Limits
+from halk.net.messages import Answer, Query, Reason, refuse
+from halk.step import (
+    ADOPTED,
+    CONSTANT,
+    COUNT,
+    MEAN,
+    SPREAD,
+    SQUARES,
+    WARM_UP,
+)
+
+LARGEST_RATIO = 1e12
+"""Of two spreads; beyond it the smaller one is rounding of the other."""
+
+
+def vet_value(limits: Limits, targets: Vector, value: float) -> None:
+    """Refuse a value that is too large, or too far from an agent's own targets.
+
+    ``targets`` are count, mean and sum of squares of those.
+    """
+    if abs(value) > limits.value:
+        refuse(Reason.VALUE, f"value {value:g} is above {limits.value:g} in size")
+    n, mean, squares = targets[COUNT], targets[MEAN], targets[SQUARES]
+    spread = (squares / max(n, 1.0)) ** 0.5
+    if n < WARM_UP or spread <= CONSTANT * abs(mean):
+        return
+    if abs(value - mean) > limits.spreads * spread:
+        away = abs(value - mean) / spread
+        refuse(Reason.VALUE, f"value {value:g} is {away:g} spreads away from {mean:g}")
+
+
+def _own_spread(agent: Agent, query: Query) -> float:
+    """Return the spread the agent has when it hears the query."""
+    is_new = agent.target[COUNT] == 0.0 and agent.target[ADOPTED] == 0.0
+    adopts = is_new and agent.settings.removes_spread
+    return query.spread if adopts else float(agent.target[SPREAD])
+
+
+def vetted_query(
+    limits: Limits, agent: Agent, targets: Vector, query: Query
+) -> tuple[agents.Query, list[Reason]]:
+    """Return a query as an agent may hear it, and why it was weakened, if it was.
+
+    Raises
+    ------
+    ProtocolError
+        If it must not be heard at all.
+    """
+    if len(query.x) != agent.n_features:
+        wrong = f"{len(query.x)} features, this agent has {agent.n_features}"
+        refuse(Reason.DIMENSION, wrong)
+    if max(map(abs, query.x)) > limits.point:
+        refuse(Reason.INPUT, f"a point beyond {limits.point:g}")
+    vet_value(limits, targets, query.value)
+    own = _own_spread(agent, query)
+    if not 1 / LARGEST_RATIO <= own / query.spread <= LARGEST_RATIO:
+        refuse(Reason.SPREAD, f"spread {query.spread:g}, this agent's is {own:g}")
+    multiplier, weakened = query.multiplier, []
+    largest = limits.multiplier * (query.spread / own) ** 2
+    if multiplier > largest:
+        multiplier, weakened = largest, [Reason.MULTIPLIER]
+    if agent.order >= limits.atoms and agent.settings.is_exact and multiplier > 0:
+        multiplier, weakened = 0.0, [*weakened, Reason.FULL]
+    heard = agents.Query(np.array(query.x), query.value, multiplier, query.spread)
+    return heard, weakened
+
+
+def vetted_answer(limits: Limits, targets: Vector, answer: Answer) -> agents.Answer:
+    """Return an answer as an agent may use it, or refuse it."""
+    vet_value(limits, targets, answer.value)
+    if abs(answer.log_scale) > limits.log_scale:
+        refuse(Reason.SCALE, f"log scale {answer.log_scale:g} is too large")
+    return agents.Answer(answer.value, answer.log_scale)

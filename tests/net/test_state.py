@@ -1,0 +1,123 @@
+"""A node that stops goes on as if it had not, under stamps it never used."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halk import HALK, CheckpointError, Network, kernels
+from halk.net.free import FreeNode
+from halk.net.lockstep import LockstepNode
+from halk.net.messages import Reason
+from halk.net.state import bring_back, dump, load, save
+from tests.net.nodes import maker, model, pair, settle, stream
+
+
+def taught(kind=FreeNode, n_steps=12):
+    a, b = pair(kind)
+    X, Y = stream(n_steps, 2)
+    for t in range(n_steps):
+        parcels = []
+        for i, node in enumerate((a, b)):
+            if not np.isnan(Y[t, i]):
+                turn = node.read(X[t, i], Y[t, i], float(t))
+            else:
+                turn = node.skip(float(t)) if kind is LockstepNode else []
+            parcels += [(node.name, p) for p in turn]
+        settle(a, b, now=float(t), parcels=parcels)
+    return a, b
+
+
+def everything(node):
+    """Return all that a node knows, but who it is now."""
+    m = node.agent.memory
+    D = m.dictionary
+    arrays = [D.atoms[:, : m.order], D.weights[: m.order], m.target, m.multipliers]
+    arrays += [m.violation, m.asked, m.adaptation]
+    notes = node.notes()
+    del notes["incarnation"]
+    return [a.tolist() for a in arrays], m.order, m.scale, str(m.reading), notes
+
+
+@pytest.mark.parametrize("kind", [FreeNode, LockstepNode])
+@pytest.mark.parametrize("is_waiting", [False, True])
+def test_all_comes_back_in_a_new_incarnation(kind, is_waiting):
+    make = maker(model(Network.path(2, 0.01)), kind)
+    a, _ = taught(kind)
+    a.refused[Reason.LATE] += 3
+    a.complaints[Reason.RATE] += 1
+    if is_waiting:
+        a.read([0.25], 0.5, 99.0)
+    again = bring_back(dump(a), make(0))
+    assert everything(again) == everything(a)
+    assert again.incarnation == a.incarnation + 1
+    assert not any(peer.is_greeted for peer in again.peers.values())
+
+
+def test_every_start_is_a_new_incarnation_even_without_a_save(tmp_path):
+    make = maker(model(Network.path(2, 0.01)), FreeNode)
+    path = tmp_path / "node.halk"
+    save(taught()[0], path)
+    lives = [load(path, make(0)).incarnation for _ in range(5)]
+    assert lives == [2, 3, 4, 5, 6]
+
+
+def test_a_step_under_way_ends_with_the_answers_it_had():
+    a, _ = taught()
+    a.read([0.25], 0.5, 99.0)
+    make = maker(model(Network.path(2, 0.01)), FreeNode)
+    again = bring_back(dump(a), make(0))
+    a.wake(1e6), again.wake(0.0)
+    assert everything(again)[:3] == everything(a)[:3]
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_damage_is_refused(data):
+    file = bytearray(dump(FILE_OF))
+    if data.draw(st.booleans()):
+        file[data.draw(st.integers(0, len(file) - 1))] ^= data.draw(st.integers(1, 255))
+    else:
+        del file[data.draw(st.integers(0, len(file) - 1)) :]
+    fresh = maker(model(Network.path(2, 0.01)), FreeNode)(0)
+    try:
+        again = bring_back(bytes(file), fresh)
+    except CheckpointError:
+        return
+    # a flag of the zip that nothing depends on
+    assert everything(again) == everything(FILE_OF)
+
+
+FILE_OF = None
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _file_of():
+    global FILE_OF  # noqa: PLW0603
+    FILE_OF = taught()[0]
+
+
+@pytest.mark.parametrize(
+    ("learner", "i", "kind"),
+    [
+        (model(Network.path(2, 0.01)), 1, FreeNode),
+        (model(Network.path(2, 0.01)), 0, LockstepNode),
+        (model(Network.path(3, 0.01)), 1, FreeNode),
+        (model(Network.path(2, 0.01), kernel=kernels.Gaussian(0.5)), 0, FreeNode),
+    ],
+    ids=["another agent", "another mode", "other neighbours", "another kernel"],
+)
+def test_a_file_of_another_node_is_refused(learner, i, kind):
+    with pytest.raises(CheckpointError):
+        bring_back(dump(taught()[0]), maker(learner, kind)(i))
+
+
+def test_models_and_nodes_are_not_mixed_up(tmp_path):
+    learner = model(Network.path(2, 0.01))
+    learner.learn_one([[0.5], [0.5]], [1.0, 2.0])
+    learner.save(tmp_path / "model")
+    with pytest.raises(CheckpointError, match="not a node"):
+        load(tmp_path / "model", maker(learner, FreeNode)(0))
+    save(taught()[0], tmp_path / "node")
+    with pytest.raises(CheckpointError):
+        HALK.load(tmp_path / "node")
