@@ -117,8 +117,10 @@ class Options:
         found = {name for name in names if getattr(self, name) is not None}
         if self.neighbours is not None or self.radius is not None:
             found.add("neighbours")
-        if "tolerance" in found:  # in the unit of one scaling
-            found |= {"together", "scaling"}
+        if "tolerance" in found:
+            found.add("together")
+            if self.tolerance != ALONE:  # a number is in the unit of one scaling
+                found.add("scaling")
         given = [p.name for p in parts if {p.name, p.source} & set(self.widths)]
         found |= {f"{what} {name}" for name in given for what in ("width", "form")}
         return frozenset(found)
