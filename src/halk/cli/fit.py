@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import cyclopts  # noqa: TID253
 
 from halk.cli.options import Choices, Flag, Names, Numbers, Source, Table
-from halk.cli.talk import Bars, console, put_json, say, size_of, writable
+from halk.cli.talk import Bars, console, known, put_json, say, size_of, writable
 
 WORST = 8
 """Sensors, and pairs of them, that are shown."""
@@ -139,9 +139,9 @@ def update(
         put_json(
             {
                 "model": str(target), "learned": gained.n_readings,
-                "known_before": came.n_known, "error": _number(gained.error),
-                "error_before": _number(came.error_before),
-                "coverage": _number(gained.coverage),
+                "known_before": came.n_known, "error": known(gained.error),
+                "error_before": known(came.error_before),
+                "coverage": known(gained.coverage),
                 "findings": [finding.as_dict() for finding in came.findings.sorted],
             }
         )  # fmt: skip
@@ -156,10 +156,10 @@ def _tell_update(learner: Any, came: Any, target: Path) -> None:
     from halk.tables.findings import counted
 
     gained = came.learned
-    known = f", {came.n_known} known before" if came.n_known else ""
+    before = f", {came.n_known} known before" if came.n_known else ""
     say_to = console()
     new = counted(gained.n_readings, "new reading")
-    say_to.print(f"{new} learned{known}.", markup=False)
+    say_to.print(f"{new} learned{before}.", markup=False)
     if gained.n_readings:
         say_to.print(
             f"Error before learning them: {learner.shown(gained.error)} "
@@ -170,7 +170,3 @@ def _tell_update(learner: Any, came: Any, target: Path) -> None:
         if gained.error > 2 * came.error_before and gained.n_readings >= 20:
             say("halk: these readings are unlike the earlier ones; look at them")
     say_to.print(f"Saved: {target} ({size_of(target)})", markup=False)
-
-
-def _number(value: float) -> float | None:
-    return value if value == value else None

@@ -40,6 +40,11 @@ def put_json(value: Any, to_error: bool = False) -> None:
     stream.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
 
 
+def known(value: float) -> float | None:
+    """Return a number for JSON, None if it is not known."""
+    return float(value) if value == value else None
+
+
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     """Return a table; columns whose name begins with ">" stand right."""
     made = rich("table").Table(

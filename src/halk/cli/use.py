@@ -10,7 +10,16 @@ from typing import Annotated, Any
 import cyclopts  # noqa: TID253
 
 from halk.cli.options import Flag, Numbers, Source
-from halk.cli.talk import STDOUT, console, put_json, say, size_of, table, writable
+from halk.cli.talk import (
+    STDOUT,
+    console,
+    known,
+    put_json,
+    say,
+    size_of,
+    table,
+    writable,
+)
 from halk.errors import HalkError
 
 
@@ -130,8 +139,8 @@ def predict(
             for name, values in points.items()}  # fmt: skip
     rows = [
         {name: values[k] for name, values in full.items()}
-        | {"value": _number(found.value[k]), "low": _number(found.low[k]),
-           "high": _number(found.high[k])}
+        | {"value": known(found.value[k]), "low": known(found.low[k]),
+           "high": known(found.high[k])}
         for k in range(n)
     ]  # fmt: skip
     schema, coverage = learner.schema, learner.intervals.coverage
@@ -155,10 +164,6 @@ def _pair(text: str) -> tuple[str, list[str]]:
     if not mark or not values:
         raise HalkError(f"--at must be INPUT=VALUE, got {text}")
     return name.strip(), [value.strip() for value in values.split(",")]
-
-
-def _number(value: float) -> float | None:
-    return float(value) if value == value else None
 
 
 def _text(value: Any) -> str:

@@ -14,6 +14,7 @@ from halk.streams.files import meant
 from halk.streams.rows import Table
 from halk.tables.cells import is_number_column
 from halk.tables.findings import ERROR, Findings
+from halk.tables.sensors import place_columns
 from halk.tables.timestamps import are_times
 
 VALUES = ("value", "reading", "measurement", "measured", "target", "y")
@@ -180,7 +181,7 @@ class _Finder:
             and is_number_column(self.table, name)
             and any(naming.is_about(name, word) for word in naming.INPUTS)
         ]
-        place = self._places(free)
+        place = list(place_columns(free))
         if times or known or place:
             return times + known + place
         numbers = [name for name in free if is_number_column(self.table, name)]
@@ -194,16 +195,9 @@ class _Finder:
             return None
         return numbers
 
-    def _places(self, free: list[str]) -> list[str]:
-        for pair in ((naming.LATITUDE, naming.LONGITUDE), (("x",), ("y",))):
-            found = [naming.alike(free, known) for known in pair]
-            if all(found):
-                return found
-        return []
-
     def position(self, inputs: list[str]) -> tuple[str, ...]:
-        place = self._places(self.header)
-        return tuple(place) if all(name in inputs for name in place) else ()
+        place = place_columns(self.header)
+        return place if all(name in inputs for name in place) else ()
 
     def target(self, asked: str | None, sensor: str, inputs: list[str] | None) -> str:
         if asked is not None:
