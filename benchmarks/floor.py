@@ -24,8 +24,12 @@ from halk.expansion import Expansion
 
 __all__ = ["Floor", "KernelSum", "count_terms", "floor_of"]
 
-_TERMS_A_JOB = 400_000
-_PRODUCTS_A_JOB = 2_000
+_TERMS_A_CALL = 400_000
+_TERMS_A_JOB = 8_000_000
+_ENTRIES_A_JOB = 60_000_000
+"""Of matrices. Jobs take 10 ms or more: what a first millisecond costs after something
+else has run, up to twice as much, is no floor."""
+
 _MATRICES = 10_000
 """At most so many different matrices: they leave the caches long before."""
 
@@ -169,14 +173,16 @@ def floor_of(function: Expansion, X: Matrix, n_agents: int, order: int = 0) -> F
 
 
 def _term_job(function: Expansion, X: Matrix) -> tuple[Job, int]:
-    n_points = max(_TERMS_A_JOB // max(function.order, 1), 100) // _GROUP * _GROUP
+    n_points = max(_TERMS_A_CALL // max(function.order, 1), 100) // _GROUP * _GROUP
     sums = KernelSum(function, np.resize(X, (n_points, X.shape[1])))
-    return Job(lambda _: sums()), n_points * function.order
+    n_terms = n_points * function.order
+    n_calls = max(1, _TERMS_A_JOB // n_terms)
+    return Job(_repeated(sums, n_calls)), n_calls * n_terms
 
 
 def _product_job(n_agents: int, order: int) -> tuple[Job, int]:
     n_matrices = min(n_agents, _MATRICES)
-    n_rounds = max(1, _PRODUCTS_A_JOB // n_matrices // max(1, order // 100) ** 2)
+    n_rounds = max(1, _ENTRIES_A_JOB // (n_matrices * order**2))
     rng = np.random.default_rng(0)
     A = rng.uniform(size=(n_matrices, order, order))
     x, out = rng.uniform(size=(n_matrices, order)), np.empty((n_matrices, order))
