@@ -109,12 +109,17 @@ def _copy_all(source: Arena, target: Arena) -> None:
 
 
 def arena(capacity: Indices, n_features: int, spare: float = 0.0) -> Arena:
-    """Return an empty arena with these capacities, and a share of free tail."""
+    """Return an empty arena with these capacities, and a share of free tail.
+
+    With it comes room for one move of each of the first agents: in a small network a
+    share is soon used up, and a larger arena takes milliseconds to lend.
+    """
     capacity = -(-capacity // PANEL) * PANEL
     row = np.concatenate([[0], np.cumsum(capacity)]).astype(np.int64)
     cell = np.concatenate([[0], np.cumsum(capacity**2)]).astype(np.int64)
-    n_rows = int(row[-1] * (1 + spare)) + 64
-    n_cells = int(cell[-1] * (1 + spare)) + 64 * 64
+    n_moves = min(len(capacity), 32) if spare else 1
+    n_rows = int(row[-1] * (1 + spare)) + 64 * n_moves
+    n_cells = int(cell[-1] * (1 + spare)) + 64 * 64 * n_moves
     diagonal = lined_up(n_rows)
     diagonal[:] = -1.0
     return Arena(

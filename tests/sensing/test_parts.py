@@ -43,9 +43,9 @@ def test_a_trial_takes_its_scale_from_readings_it_is_not_judged_by(monkeypatch):
     monkeypatch.setattr(problem, "with_gaps", lambda agent, x, rng: np.arange(240))
     usual = problem.scale_of
 
-    def watched(scaling, agent, y, sensors):
+    def watched(y):
         seen.append(y)
-        return usual(scaling, agent, y, sensors)
+        return usual(y)
 
     monkeypatch.setattr(problem, "scale_of", watched)
     task.score(start(task))
@@ -58,7 +58,7 @@ def test_a_model_takes_its_scale_from_the_part_that_only_teaches():
     order = np.random.default_rng([0, 0]).permutation(120)
     rows = np.lexsort((readings["t_C"], readings["depth_m"], readings["sensor"]))
     y = np.array(readings["t_C"])[rows][order][:80]
-    assert model.scale.offset[0] == pytest.approx(y.mean(), rel=1e-12)
+    assert model.scale.offset == pytest.approx(y.mean(), rel=1e-12)
     assert model.learned.judged.sum() == 40
     assert round(learning.YOUNG * 120) == 80
 
@@ -99,23 +99,41 @@ def test_a_course_has_every_reading_new_once_and_rehearses_earlier_ones():
 # scales
 
 
-def test_own_scales_and_those_of_silent_sensors():
-    sensors = sensors_on_a_line(6)
-    agent = np.repeat(np.arange(5), 400)
-    y = np.random.default_rng(0).normal(agent * 10.0, agent + 1.0)
-    scale = scale_of("own", agent, y, sensors)
-    np.testing.assert_allclose(scale.offset[:5], np.arange(5) * 10, atol=1.0)
-    np.testing.assert_allclose(scale.spread[:5], np.arange(5) + 1, rtol=0.1)
-    assert scale.offset[5] == pytest.approx(scale.offset[2:5].mean())  # the nearest
-    z = scale.removed(agent, y)
-    np.testing.assert_allclose(scale.restored(agent, z), y)
-    common = scale_of("common", agent, y, sensors)
-    assert np.ptp(common.offset) == np.ptp(common.spread) == 0.0
+def test_scales_are_removed_and_restored():
+    y = np.random.default_rng(0).normal(5.0, 3.0, 400)
+    scale = scale_of(y)
+    z = scale.removed(y)
+    assert abs(z.mean()) < 1e-12
+    assert z.std() == pytest.approx(1.0)
+    np.testing.assert_allclose(scale.restored(z), y)
+    assert scale_of(y, spread=2.0).spread == 2.0
+    assert scale_of(np.full(3, 7.0)) == (7.0, 1.0)
+
+
+def test_own_means_and_spreads_follow_the_readings():
+    """Online: a sensor whose values move is standardised by where they are now."""
+    rng = np.random.default_rng(0)
+    n, depth = 200, rng.uniform(0, 10, 400)
+    level = np.where(np.arange(400) < n, 0.0, 50.0)  # the second sensor's is another
+    table = {
+        "sensor": np.repeat(["a", "b"], n),
+        "depth_m": depth,
+        "t_C": level + (1 + level / 10) * np.sin(depth) + 0.01 * rng.normal(size=400),
+    }
+    model = halk.fit(table, quick=True, options={"scaling": "own"})
+    target = model.learner.state.target
+    spread = model.scale.spread
+    own = [table["t_C"][:n].std(), table["t_C"][n:].std()]
+    np.testing.assert_allclose(target[:, 4] * spread, own, rtol=0.05)
+    later = {"sensor": ["a"] * n, "depth_m": depth[:n], "t_C": 20 + np.sin(depth[:n])}
+    before = target[0, 3]
+    model.update(later)
+    assert model.learner.state.target[0, 3] * spread > before * spread + 1
 
 
 def test_offsets_are_removed_by_the_learner():
     task = a_problem()
-    for scaling, wanted in (("common", False), ("own", False), ("offset", "offset")):
+    for scaling, wanted in (("common", False), ("own", True), ("offset", "offset")):
         choices = Choices(start(task).parts, scaling=scaling)
         assert task.learner(choices).standardize == wanted
 

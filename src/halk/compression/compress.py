@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,8 @@ class Procedures(NamedTuple):
 
 
 _helper = Helper(__name__, "compile_parts")
+_compiling = RLock()
+"""Learners in two threads may need a part at once; one of them makes it."""
 
 
 def compile_parts() -> Iterator[str]:
@@ -55,7 +58,6 @@ def compile_parts() -> Iterator[str]:
     yield "decide"
 
 
-@cache
 def procedures(
     can_decide: bool = True, can_rescue: bool = True, can_project: bool = True
 ) -> Procedures:
@@ -65,6 +67,12 @@ def procedures(
     decide, and rescue from an inverse that drifted is hardly ever needed. Another
     process may be compiling the largest one. Without them, ``compress`` asks for them.
     """
+    with _compiling:
+        return _procedures(can_decide, can_rescue, can_project)
+
+
+@cache
+def _procedures(can_decide: bool, can_rescue: bool, can_project: bool) -> Procedures:
     if not can_project:
         can_project = not _helper.is_at_work(project)
     elif can_decide:

@@ -10,6 +10,7 @@ from halk._validation import Indices, Matrix
 from halk.learners import HALK
 from halk.network import Network
 from halk.sensing.encoding import Encoder, Part
+from halk.sensing.scales import STANDARDIZE
 from halk.tables.sensors import Sensors
 
 
@@ -113,7 +114,7 @@ def learner_of(choices: Choices, network: Network) -> HALK:
         step_size=choices.step_size,
         dual_step_size=choices.dual * choices.step_size,
         epsilon=choices.budget,
-        standardize="offset" if choices.scaling == "offset" else False,
+        standardize=STANDARDIZE[choices.scaling],
     )
 
 

@@ -53,7 +53,7 @@ def _described(model: SensorModel) -> dict[str, Any]:
         "sensors": model.sensors.as_dict(),
         "choices": choices,
         "spread": model.spread,
-        "common_spread": model.scale.common,
+        "scale": list(model.scale),
         "coverage": model.intervals.coverage,
         "reasons": [list(reason) for reason in model.reasons],
         "n_covered": model.learned.n_covered,
@@ -66,8 +66,7 @@ def _arrays(model: SensorModel) -> dict[str, NDArray[Any]]:
     sensors, graph, memory = model.sensors, model.graph, model.memory
     found: dict[str, NDArray[Any]] = {
         "memory_agent": memory.agent, "memory_x": memory.x, "memory_y": memory.y,
-        "marks": memory.marks, "offset": model.scale.offset,
-        "spread": model.scale.spread,
+        "marks": memory.marks,
     }  # fmt: skip
     found |= {name: np.asarray(v) for name, v in model.learned._asdict().items()}
     del found["n_covered"]
@@ -138,12 +137,11 @@ def _rebuilt(
         graph = Graph(arrays["pairs"], arrays["pair_tolerance"])
     parts = tuple(Part(**part) for part in found["choices"].pop("parts"))
     choices = Choices(parts, **found["choices"])
-    scale = Scale(arrays["offset"], arrays["spread"], float(found["common_spread"]))
     model = cls(
         Schema.from_dict(found["schema"]), sensors, graph, choices,
         float(found["coverage"]), learner, float(found["spread"]),
     )  # fmt: skip
-    model.scale = scale
+    model.scale = Scale(*map(float, found["scale"]))
     model.intervals = Intervals.from_state(float(found["coverage"]), arrays)
     model.memory = Memory(
         arrays["memory_agent"], arrays["memory_x"], arrays["memory_y"], arrays["marks"]

@@ -16,6 +16,7 @@ from halk.sensing.model import SensorModel
 from halk.sensing.options import OptionError, Options
 from halk.sensing.problem import Problem
 from halk.sensing.reasons import reasons_of
+from halk.sensing.scales import spread_of
 from halk.sensing.trials import Trial, Trials
 from halk.tables.doctor import Examined, examine
 from halk.tables.findings import WARNING
@@ -140,7 +141,7 @@ def fitted(
     read = in_order(read)
     is_new = ~repeated(read)
     read = Rows(read.agent[is_new], read.x[is_new], read.y[is_new])
-    unit = 1.0 if options.scaling == "own" else float(read.y.std()) or 1.0
+    unit = 1.0 if options.scaling == "own" else spread_of(read.y)
     edges = _graph(graph, sensors, unit)
     problem = Problem(schema, sensors, edges, read.agent, read.x, read.y)
     parts = candidates(schema, sensors, read.x, read.agent, time_parts)

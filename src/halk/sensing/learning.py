@@ -38,8 +38,8 @@ def learn(model: SensorModel, rows: Rows, tell: Callable[[float], None]) -> Lear
     # tell of what it has not learned yet
     n_young = 0 if n_old else max(round(YOUNG * n_new), 1)
     if n_young:
-        model.set_scale(agent[:n_young], y[:n_young])
-    Z, scaled = model.encoded(x, agent), model.scale.removed(agent, y)
+        model.set_scale(y[:n_young])
+    Z, scaled = model.encoded(x, agent), model.scale.removed(y)
     n_again = rehearsals(n_new, FIT_STEPS)
     n_settling = min(FIT_STEPS // len(y), SETTLING)
     if n_young:
@@ -51,7 +51,7 @@ def learn(model: SensorModel, rows: Rows, tell: Callable[[float], None]) -> Lear
         model.learner, steps, agent, Z, scaled, lambda s: tell(begun + s * (1 - begun))
     )
     new = steps.reading[steps.is_new]
-    misses = (predictions[new] - scaled[new]) * model.scale.spread[agent[new]]
+    misses = (predictions[new] - scaled[new]) * model.scale.spread
     covered = model.intervals.observe(agent[new], misses)
     n_sensors = len(model.sensors.names)
     gained = Learned.from_misses(

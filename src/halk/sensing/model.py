@@ -81,8 +81,7 @@ class SensorModel:
         self.schema, self.sensors, self.graph = schema, sensors, graph
         self.choices, self.learner = choices, learner
         self.spread = spread  # of all values: the unit of tolerances
-        V = len(sensors.names)
-        self.scale = Scale(np.zeros(V), np.ones(V), 1.0)
+        self.scale = Scale()
         self.intervals = Intervals(len(sensors.names), coverage, memory=250)
         self.memory = Memory.empty(len(schema.inputs))
         self.learned = Learned.nothing(len(sensors.names))
@@ -102,9 +101,9 @@ class SensorModel:
 
     # learning
 
-    def set_scale(self, agent: Indices, y: Vector) -> None:
-        """Take means and spreads from first readings; they rest from then on."""
-        self.scale = scale_of(self.choices.scaling, agent, y, self.sensors, self.spread)
+    def set_scale(self, y: Vector) -> None:
+        """Take the scale of all values from first readings."""
+        self.scale = scale_of(y, self.spread)
 
     def learn(self, rows: Rows, tell: Tell = lambda share: None) -> Learned:
         """Learn readings that were never learned; return what came of them."""
@@ -185,7 +184,7 @@ class SensorModel:
         """Return predictions of sensors by number, at inputs as the schema has them."""
         Z = self.encoded(x, agent)
         value = self.learner.predict_readings(agent, Z)
-        value = self.scale.restored(agent, value)
+        value = self.scale.restored(value)
         half = self.intervals.half_widths()[agent]
         is_far = nearness(self.learner, agent, Z) < self._threshold()
         half[np.isinf(half) | is_far] = np.nan

@@ -9,7 +9,7 @@ from halk.errors import DivergenceError
 from halk.learners import HALK
 from halk.sensing.choices import Choices, Graph, inputs_of, learner_of, network_of
 from halk.sensing.course import course, taught, with_gaps
-from halk.sensing.scales import scale_of
+from halk.sensing.scales import scale_of, spread_of
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 
@@ -49,7 +49,7 @@ class Problem:
     @property
     def spread(self) -> float:
         """Of all values."""
-        return scale_of("common", self.agent, self.y, self.sensors).common
+        return spread_of(self.y)
 
     def learner(self, choices: Choices) -> HALK:
         """Return a learner that has learned nothing yet."""
@@ -67,10 +67,8 @@ class Problem:
         order = with_gaps(self.agent, self.x, rng)
         steps = course(n, rehearsals(n, TRIAL_STEPS), rng, arrival=order)
         early, late = np.split(order, [n - n // 2])
-        scale = scale_of(
-            choices.scaling, self.agent[early], self.y[early], self.sensors
-        )
-        y = scale.removed(self.agent, self.y)
+        scale = scale_of(self.y[early])
+        y = scale.removed(self.y)
         learner, Z = self.learner(choices), self.inputs(choices)
 
         def check(share: float) -> None:
@@ -80,7 +78,7 @@ class Problem:
             predictions = taught(learner, steps, self.agent, Z, y, check)
         except (DivergenceError, TooLargeError):
             return float("inf")
-        misses = (predictions[late] - y[late]) * scale.spread[self.agent[late]]
+        misses = (predictions[late] - y[late]) * scale.spread
         return float(np.sqrt(np.mean(misses**2))) / self.spread
 
     def sample(self, seed: int = 0) -> "Problem":

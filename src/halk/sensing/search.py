@@ -52,6 +52,7 @@ class Search:
         """Return the best of the options, or what there is if none is clearly so."""
         if question in self.trials.fixed or not options:
             return choices
+        self.trials.prepare([choices, *(option for _, option in options)])
         score, best = self.trials.score(choices, question, now)
         least = (1 - gain) * score
         for answer, option in options:
@@ -98,6 +99,7 @@ class Search:
         if question in self.trials.fixed or not self._matters(choices, question):
             return choices
         now, _ = moved(choices, 1.0)
+        self.trials.prepare([moved(choices, factor)[1] for factor in (1.0, 0.5, 2.0)])
         least, best = self.trials.score(choices, question, now)
         for factor in (0.5, 2.0):
             start, is_better = best, False

@@ -1,6 +1,7 @@
 """Choices that were tried, and what they came to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ from halk.sensing.problem import Problem
 
 COARSER = 5
 """How often the budget is doubled for a model that is too large."""
+
+AT_ONCE = 2
+"""Trials made at once: compiled code leaves Python's lock to others while it works."""
 
 Tell = Callable[[int, int, str], None]
 """Told of trials made, trials expected, and what is being tried."""
@@ -45,6 +49,21 @@ class Trials:
     made: list[Trial] = field(default_factory=list)
     known: dict[Choices, tuple[float, Choices]] = field(default_factory=dict)
 
+    def prepare(self, candidates: Iterable[Choices]) -> None:
+        """Try choices that will be asked for, some at once.
+
+        The first of all is tried alone: what is compiled for it serves the others.
+        """
+        new = [one for one in dict.fromkeys(candidates) if one not in self.known]
+        if not self.known and new:
+            self.known[new[0]] = self._tried(new.pop(0))
+        pool = ThreadPoolExecutor(AT_ONCE)
+        try:
+            for choices, found in zip(new, pool.map(self._tried, new), strict=True):
+                self.known[choices] = found
+        finally:  # also after an interrupt: what has begun ends, nothing else begins
+            pool.shutdown(cancel_futures=True)
+
     def score(
         self, choices: Choices, question: str, answer: str
     ) -> tuple[float, Choices]:
@@ -52,8 +71,7 @@ class Trials:
 
         Models that come out too large are tried again with a larger budget.
         """
-        if choices not in self.known:
-            self.known[choices] = self._tried(choices)
+        self.prepare([choices])
         score, made = self.known[choices]
         self.made.append(Trial(question, answer, score))
         self.expected = max(self.expected, len(self.known))
