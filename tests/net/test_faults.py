@@ -8,6 +8,7 @@ import pytest
 
 from halk import Network
 from halk.net.faults import CALM, BrokenLawError, Faults, World, faults_of
+from halk.net.faults.budget import CheckedAgent
 from halk.net.free import FreeNode
 from halk.net.limits import Limits
 from halk.net.lockstep import LockstepNode
@@ -52,9 +53,10 @@ def free_world(seed: int, **options: Any) -> World:
 
 def check_free(seed: int) -> World:
     world = free_world(seed)
-    world.run(UNTIL + 1.5)
+    world.run(UNTIL + 2.5)  # a crash at the end, a second's pause, hellos of 0.2 s each
     nodes = world.living()
-    assert all(peer.is_greeted for node in nodes for peer in node.peers.values())
+    greeted = [peer.is_greeted for node in nodes for peer in node.peers.values()]
+    assert all(greeted), f"seed {seed}"
     return world
 
 
@@ -106,6 +108,21 @@ def test_the_laws_hold_under_many_faults():
 def test_in_lockstep_many_faults_change_no_bit():
     for seed in range(1000):
         check_lockstep(seed)
+
+
+def test_an_update_beyond_its_budget_breaks_a_law():
+    agent: Any = model(Network.path(2, 0.01)).agent(0, 1)
+    checked = CheckedAgent(agent, every=1)
+
+    def learn() -> None:
+        for x in np.random.default_rng(0).uniform(size=30):
+            checked.ask([x], np.sin(6 * x))
+            checked.update()
+
+    learn()
+    agent._replace(pace=agent.pace._replace(budget=1.0))
+    with pytest.raises(BrokenLawError, match=r"left out 0\.\d+, more than 0.03"):
+        learn()
 
 
 def test_a_broken_law_names_its_seed_and_breaks_again():

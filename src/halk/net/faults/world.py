@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from halk.net.faults.budget import CheckedAgent
 from halk.net.faults.hub import FaultyHub
 from halk.net.faults.laws import BrokenLawError, Ledger, check_state, law
 from halk.net.faults.plan import Faults
@@ -37,6 +38,8 @@ class World:
         Seconds between two readings of an agent; wakes are twice as often.
     max_order : int
         Atoms that no agent may exceed.
+    check_every : int
+        Of so many updates of an agent, one is checked against its budget.
     """
 
     def __init__(
@@ -49,10 +52,11 @@ class World:
         faults: Faults,
         pause: float = 0.2,
         max_order: int = 100,
+        check_every: int = 20,
     ) -> None:
         self.make, self.reading, self.n_readings = make, reading, n_readings
         self.seed, self.faults, self.pause = seed, faults, pause
-        self.max_order = max_order
+        self.max_order, self.check_every = max_order, check_every
         self.rng = Random(seed)
         self.now = 0.0
         self.n_events = 0
@@ -121,6 +125,8 @@ class World:
         node = self.make(i)
         if i in self._disk:
             node = bring_back(self._disk[i], node)
+        checked: Any = CheckedAgent(node.agent, self.check_every)
+        node.agent = checked
         node.observe = self.ledgers[node.name].updated
         self.ledgers[node.name].booted(node)
         self.nodes[i] = node
