@@ -1,0 +1,209 @@
+"""Five agents as processes, each on its own host, and what they have learned."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halk.deploy.config import read_config
+from halk.deploy.feeds import feed_of
+from halk.deploy.process import node_of
+from halk.net import bring_back
+from tests.deploy.switch import Switch
+
+N_AGENTS = 5
+N_READINGS = 400
+RATE = 25.0
+"""Readings a second, of every agent."""
+WAIT = 0.03
+PATIENCE = 120.0
+
+_AGENT = """
+name = "a{i}"
+
+[model]
+inputs = ["x"]
+kernel = {{ name = "gaussian", bandwidth = 0.15 }}
+step_size = 0.2
+epsilon = 0.02
+
+[readings]
+path = "a{i}.csv"
+value = "y"
+rate = {rate}
+
+[network]
+listen = ["{here}:7447"]
+wait = {wait}
+retry = 0.5
+
+{neighbours}
+[checkpoint]
+path = "{checkpoint}"
+every = 0.5
+
+[security]
+plain = true
+"""
+
+_NEIGHBOUR = """
+[[neighbours]]
+name = "a{j}"
+endpoints = ["{there}:7447"]
+tolerance = 0.02
+"""
+
+_SKEWED = """
+import time
+wall, steady = time.time, time.monotonic
+time.time = lambda: wall() + {skew}
+time.monotonic = lambda: steady() + {skew}
+from halk.cli import main
+main({arguments!r})
+"""
+
+_OTHER_VERSION = """
+from halk.net import protocol
+protocol.VERSION = {version}
+from halk.cli import main
+main({arguments!r})
+"""
+
+
+def truth(i: int, x: Any) -> Any:
+    """Return the field of an agent; neighbours differ a little."""
+    return np.sin(6 * np.asarray(x)) + 0.1 * i
+
+
+class Fleet:
+    """A ring of agents on the hosts of a switch; a context manager."""
+
+    def __init__(self, folder: Path, switch: Switch) -> None:
+        self.folder, self.switch = folder, switch
+        self.checkpoints = {i: folder / f"a{i}.halk" for i in range(N_AGENTS)}
+        self.processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Fleet:
+        for i in range(N_AGENTS):
+            rng = np.random.default_rng(i)
+            X = rng.uniform(size=N_READINGS)
+            Y = truth(i, X) + 0.1 * rng.normal(size=N_READINGS)
+            rows = [f"{x!r},{y!r}" for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
+            (self.folder / f"a{i}.csv").write_text("\n".join(["x,y", *rows, ""]))
+            self._configure(i)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+    def _configure(self, i: int) -> None:
+        ring = [(i - 1) % N_AGENTS, (i + 1) % N_AGENTS]
+        text = _AGENT.format(
+            i=i, rate=RATE, wait=WAIT, here=self.switch.address(i),
+            checkpoint=self.checkpoints[i],
+            neighbours="".join(
+                _NEIGHBOUR.format(j=j, there=self.switch.address(j)) for j in ring
+            ),
+        )  # fmt: skip
+        (self.folder / f"a{i}.toml").write_text(text)
+
+    def put_file(self, i: int, path: Path) -> None:
+        """Let an agent keep its checkpoint elsewhere."""
+        self.checkpoints[i] = path
+        self._configure(i)
+
+    # processes
+
+    def start(self, *agents: int, skew: float = 0.0, version: int | None = None):
+        """Start agents, all at once."""
+        for i in agents:
+            arguments = ["agent", "--config", str(self.folder / f"a{i}.toml")]
+            command = [sys.executable, "-m", "halk", *arguments]
+            if skew:
+                code = _SKEWED.format(skew=skew, arguments=arguments)
+                command = [sys.executable, "-c", code]
+            if version is not None:
+                code = _OTHER_VERSION.format(version=version, arguments=arguments)
+                command = [sys.executable, "-c", code]
+            paths = os.pathsep.join(path for path in sys.path if path)
+            with (self.folder / f"a{i}.log").open("ab") as log:
+                self.processes[i] = subprocess.Popen(
+                    self.switch.inside(i, command), stderr=log, cwd=self.folder,
+                    env=os.environ | {"PYTHONPATH": paths}, stdin=subprocess.DEVNULL,
+                )  # fmt: skip
+
+    def kill(self, *agents: int) -> None:
+        """Kill agents as a power cut does."""
+        for i in agents:
+            self.processes[i].kill()
+        for i in agents:
+            self.processes[i].wait()
+
+    def wait_for(self, n_readings: int, *agents: int) -> None:
+        """Wait until agents have learned so many readings and said so in their files."""
+        end = time.monotonic() + PATIENCE
+        waiting = set(agents or range(N_AGENTS))
+        while waiting:
+            waiting = {i for i in waiting if self.n_readings(i) < n_readings}
+            if time.monotonic() > end:
+                raise AssertionError(f"agents {waiting} are not done: {self.logs()}")
+            time.sleep(0.1)
+
+    def finish(self) -> None:
+        """Wait until all have read everything, and stop them cleanly."""
+        self.wait_for(N_READINGS)
+        for process in self.processes.values():
+            process.send_signal(signal.SIGTERM)
+        for i, process in self.processes.items():
+            assert process.wait(PATIENCE) == 0, self.logs()[i]
+
+    def logs(self) -> dict[int, str]:
+        """Return what agents said."""
+        found = {i: self.folder / f"a{i}.log" for i in range(N_AGENTS)}
+        return {i: p.read_text() if p.exists() else "" for i, p in found.items()}
+
+    def events(self, i: int) -> list[dict[str, Any]]:
+        """Return what an agent said, line by line."""
+        lines = self.logs()[i].splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+    # what they know
+
+    def node(self, i: int) -> Any:
+        """Return an agent as its file has it; a torn file is an error."""
+        config = read_config(self.folder / f"a{i}.toml")
+        feed = feed_of(config.readings, None)
+        node = node_of(config, feed, 1)
+        try:
+            return bring_back(self.checkpoints[i].read_bytes(), node)
+        finally:
+            feed.close()
+
+    def n_readings(self, i: int) -> int:
+        """Return how many readings an agent's file knows of."""
+        if not self.checkpoints[i].exists():
+            return 0
+        return int(self.node(i).diary.n_readings)
+
+    def error(self, *agents: int) -> float:
+        """Return the error against the true fields; all numbers must be finite."""
+        x, misses = np.linspace(0.02, 0.98, 60), []
+        for i in agents or range(N_AGENTS):
+            agent = self.node(i).agent
+            assert np.isfinite(agent.multipliers).all()
+            assert (agent.multipliers >= 0).all()
+            values = np.array([agent.predict([point]) for point in x])
+            misses.append(values - truth(i, x))
+        error = float(np.sqrt(np.mean(np.square(misses))))
+        assert np.isfinite(error)
+        return error
