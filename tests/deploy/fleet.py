@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ from halk.deploy.config import read_config
 from halk.deploy.feeds import feed_of
 from halk.deploy.process import node_of
 from halk.net import bring_back
-from tests.deploy.switch import Switch
+from benchmarks.switch import Switch
 
 N_AGENTS = 5
-N_READINGS = 400
-RATE = 25.0
+N_READINGS = 600
+RATE = 40.0
 """Readings a second, of every agent."""
 WAIT = 0.03
 PATIENCE = 120.0
@@ -32,8 +33,8 @@ name = "a{i}"
 [model]
 inputs = ["x"]
 kernel = {{ name = "gaussian", bandwidth = 0.15 }}
-step_size = 0.2
-epsilon = 0.02
+step_size = 0.1
+epsilon = 0.005
 
 [readings]
 path = "a{i}.csv"
@@ -80,7 +81,7 @@ main({arguments!r})
 
 def truth(i: int, x: Any) -> Any:
     """Return the field of an agent; neighbours differ a little."""
-    return np.sin(6 * np.asarray(x)) + 0.1 * i
+    return np.sin(6 * np.asarray(x)) + 0.1 * np.sin(2 * np.pi * i / N_AGENTS)
 
 
 class Fleet:
@@ -95,7 +96,7 @@ class Fleet:
         for i in range(N_AGENTS):
             rng = np.random.default_rng(i)
             X = rng.uniform(size=N_READINGS)
-            Y = truth(i, X) + 0.1 * rng.normal(size=N_READINGS)
+            Y = truth(i, X) + 0.05 * rng.normal(size=N_READINGS)
             rows = [f"{x!r},{y!r}" for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
             (self.folder / f"a{i}.csv").write_text("\n".join(["x,y", *rows, ""]))
             self._configure(i)
@@ -151,12 +152,18 @@ class Fleet:
 
     def wait_for(self, n_readings: int, *agents: int) -> None:
         """Wait until agents have learned so many readings and said so in their files."""
+        chosen = agents or range(N_AGENTS)
+        self.wait_until(
+            lambda: all(self.n_readings(i) >= n_readings for i in chosen),
+            f"{n_readings} readings of {chosen}",
+        )
+
+    def wait_until(self, is_so: Callable[[], bool], what: str) -> None:
+        """Wait for a condition, for as long as a busy machine may need."""
         end = time.monotonic() + PATIENCE
-        waiting = set(agents or range(N_AGENTS))
-        while waiting:
-            waiting = {i for i in waiting if self.n_readings(i) < n_readings}
+        while not is_so():
             if time.monotonic() > end:
-                raise AssertionError(f"agents {waiting} are not done: {self.logs()}")
+                raise AssertionError(f"waited in vain for {what}: {self.logs()}")
             time.sleep(0.1)
 
     def finish(self) -> None:
@@ -191,9 +198,11 @@ class Fleet:
 
     def n_readings(self, i: int) -> int:
         """Return how many readings an agent's file knows of."""
-        if not self.checkpoints[i].exists():
-            return 0
-        return int(self.node(i).diary.n_readings)
+        return int(self.node(i).diary.n_readings) if self.has_file(i) else 0
+
+    def has_file(self, i: int) -> bool:
+        """Return whether an agent has kept anything yet."""
+        return self.checkpoints[i].exists()
 
     def error(self, *agents: int) -> float:
         """Return the error against the true fields; all numbers must be finite."""

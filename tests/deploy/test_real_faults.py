@@ -7,12 +7,12 @@ of that of an undisturbed run.
 import subprocess
 import time
 
-import numpy as np
 import pytest
 
 pytest.importorskip("zenoh", reason="needs the extra net")
+from halk.net import Reason
 from tests.deploy.fleet import N_AGENTS, N_READINGS, RATE, Fleet
-from tests.deploy.switch import Switch, why_not
+from benchmarks.switch import Switch, why_not
 
 WHY_NOT = why_not()
 pytestmark = [
@@ -135,10 +135,10 @@ def test_a_full_disk(fleet, tmp_path, undisturbed):
         fleet.put_file(2, disk / "a2.halk")
         fleet.start(*ALL)
         fleet.wait_for(60)
-        with (disk / "filler").open("wb") as filler, pytest.raises(OSError, match="28"):
-            while True:
-                filler.write(bytes(1024))
-                filler.flush()
+        with (disk / "filler").open("wb", buffering=0) as filler:
+            with pytest.raises(OSError, match="No space"):
+                while filler.write(bytes(512)):
+                    pass
         time.sleep(3.0)
         old = fleet.n_readings(2)  # the file is whole
         assert 60 <= old < N_READINGS
@@ -157,16 +157,14 @@ def test_a_neighbour_of_another_version(fleet, undisturbed):
     """It is refused, and stands alone; the others go on, and so do all once it fits."""
     fleet.start(*(i for i in ALL if i != 2))
     fleet.start(2, version=0)
-    time.sleep(12.0)
+    fleet.wait_until(lambda: all(map(fleet.has_file, ALL)), "files of all")
+    fleet.wait_until(
+        lambda: all(Reason.VERSION in fleet.node(i).refused for i in (1, 3)),
+        "refusals of what the other version says",
+    )
     fleet.kill(*ALL)
     for i in (1, 3):
-        node = fleet.node(i)
-        assert node.refused.total() > 0
-        assert "VERSION" in {reason.name for reason in node.refused}
-        assert not node.peers["a2"].last
-    n_read = [fleet.n_readings(i) for i in ALL]
+        assert not fleet.node(i).peers["a2"].last
     fleet.start(*ALL)
     fleet.finish()
-    assert np.ptp([fleet.n_readings(i) for i in ALL]) == 0
-    assert min(n_read) < N_READINGS
     assert_recovered(fleet, undisturbed)

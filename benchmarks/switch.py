@@ -1,6 +1,6 @@
-"""Hosts of a test: network namespaces, and a switch between them that can misbehave.
+"""Hosts on one machine: namespaces, and a switch between them that can misbehave.
 
-Every host is a namespace with one TUN device. The switch, a thread of the test, reads
+Every host is a namespace with one TUN device. The switch, a thread of ours, reads
 IP packets from all devices and writes them to the one they are for; on the way it may
 lose them, hold them back, or cut two hosts off from each other. TCP above it meets
 loss and delay as it does in the field.
