@@ -105,7 +105,6 @@ class ZenohTransport:
             name: session.declare_publisher(
                 data_key(self.network, name, self.name),
                 congestion_control=zenoh.CongestionControl.DROP,
-                express=True,
                 allowed_destination=zenoh.Locality.REMOTE,
             )
             for name in neighbours
