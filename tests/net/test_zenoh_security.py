@@ -5,7 +5,7 @@ from time import sleep
 
 import pytest
 
-from halk.net import certs
+from halk.net import pem
 from halk.net.certs import make_authority, make_certificate
 from halk.net.identity import Identity
 from halk.net.transport import TransportError
@@ -287,7 +287,7 @@ def test_old_certificates_are_refused(tmp_path, monkeypatch):
     class Clock:
         now = staticmethod(lambda _: past)
 
-    monkeypatch.setattr(certs, "datetime", Clock)
+    monkeypatch.setattr(pem, "datetime", Clock)
     identity = make_certificate(tmp_path, "a", days=3)
     with pytest.raises(TransportError, match=r"a\.pem is valid from .* only"):
         _opened("a", identity)
