@@ -20,7 +20,7 @@ from halk.net.zenoh.config import configuration
 
 zenoh = pytest.importorskip("zenoh", reason="needs eclipse-zenoh", exc_type=ImportError)
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds until something that should happen counts as not happening."""
 
 

@@ -1,6 +1,7 @@
 """Certificates: who they are for, who vouches, and that none is lost."""
 
 import stat
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -98,3 +99,10 @@ def test_the_authoritys_two_files_belong_together(folder, tmp_path):
     (folder / "authority.key").write_bytes(key)
     with pytest.raises(ValueError, match="must be the key of"):
         make_certificate(folder, "a")
+
+
+def test_without_cryptography_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.x509", None)
+    with pytest.raises(ImportError, match=r"pip install 'halk\[net\]'"):
+        make_authority(tmp_path)
+    assert not list(tmp_path.iterdir())

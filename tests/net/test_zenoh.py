@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import signal
+import sys
 from functools import partial
 from threading import Thread
 from time import monotonic, sleep
@@ -222,7 +224,6 @@ def test_closing_is_for_good_and_may_be_done_twice():
 END = """
 import sys
 from halk.net.zenoh import ZenohTransport
-from halk.net.zenoh.config import configuration
 transport = ZenohTransport("a", [sys.argv[1]], {"b": [sys.argv[2]]})
 while not transport.alive()["b"]:
     transport.wait(0.01)
@@ -254,7 +255,6 @@ def test_an_endpoint_that_is_taken_is_named():
 RUN = """
 import sys, time
 from halk.net.zenoh import ZenohTransport
-from halk.net.zenoh.config import configuration
 transport = ZenohTransport("a", [sys.argv[1]], {"b": [sys.argv[2]]})
 while True:
     time.sleep(1)
@@ -269,6 +269,34 @@ def test_a_killed_neighbour_is_missed_and_found_again():
                 until(lambda: b.alive() == {"a": True, "c": False})
                 process.kill()  # without a word
             until(lambda: b.alive() == {"a": False, "c": False})
+
+
+def test_a_neighbour_that_stopped_reading_holds_nobody_up():
+    with places() as here:
+        b, c = here.open("b", "a", "c"), here.open("c", "b")
+        with child(RUN, *here.at("a"), *here.at("b")) as process:
+            until(lambda: all_alive(b, c))
+            process.send_signal(signal.SIGSTOP)
+            for _ in range(20_000):
+                b.send("a", bytes(MAX_LENGTH))  # more than its connection takes
+            for k in range(20):
+                b.send("c", b"%d" % k)
+                assert received(c, 1) == [("b", b"%d" % k)]
+
+
+@pytest.mark.slow
+def test_a_second_life_is_not_taken_for_dead_with_the_first():
+    """Power is lost, and is back before the neighbours miss the agent."""
+    with places() as here:
+        b = here.open("b", "a")
+        with child(RUN, *here.at("a"), *here.at("b")) as first:
+            until(lambda: all_alive(b))
+            first.send_signal(signal.SIGSTOP)
+            with child(RUN, *here.at("elsewhere"), *here.at("b")):
+                until(lambda: b.n_links() == 2)
+                until(lambda: b.n_links() == 1)
+                sleep(0.2)
+                assert all_alive(b)
 
 
 def test_readings_come_in_over_a_topic():
@@ -344,6 +372,12 @@ def test_only_neighbours_can_be_sent_to():
     with pytest.raises(ValueError, match="receiver must be a neighbour, got 'c'"):
         transport.send("c", b"hello")
     transport.close()
+
+
+def test_without_zenoh_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "zenoh", None)
+    with pytest.raises(ImportError, match=r"pip install 'halk\[net\]'"):
+        ZenohTransport("a", [], {})
 
 
 def test_zenoh_has_the_settings_that_are_used():

@@ -10,6 +10,7 @@ from halk.net.certs import make_authority, make_certificate
 from halk.net.identity import Identity
 from halk.net.transport import TransportError
 from halk.net.zenoh import ZenohTransport
+from halk.net.zenoh.access import access_control
 from tests.net.links import (
     all_alive,
     blocking,
@@ -61,6 +62,36 @@ def test_neighbours_on_a_path_hear_each_other(folder):
         assert sorted(received(b, 2)) == [("a", b"a to b"), ("c", b"c to b")]
         sleep(0.3)
         assert peers(a) == peers(c) == {identifier(b)}
+
+
+def test_what_passes_is_what_is_documented():
+    control = access_control("net", "me", ["x", "y"], {"readings/1": ["s"]})
+    assert control["default_permission"] == "deny"
+    names = {s["id"]: s["cert_common_names"] for s in control["subjects"]}
+    rules = {rule["id"]: rule for rule in control["rules"]}
+    passes = {
+        (*names[subject], flow, message, key)
+        for policy in control["policies"]
+        for subject in policy["subjects"]
+        for rule in (rules[name] for name in policy["rules"])
+        for flow in rule["flows"]
+        for message in rule["messages"]
+        for key in rule["key_exprs"]
+    }
+    expected = {
+        ("s", "ingress", "put", "readings/1"),
+        ("s", "egress", "declare_subscriber", "readings/1"),
+    }
+    for x in ("x", "y"):
+        for flow, speaker, hearer in (("ingress", x, "me"), ("egress", "me", x)):
+            expected |= {
+                (x, flow, "put", f"net/{hearer}/{speaker}"),
+                (x, flow, "declare_subscriber", f"net/{speaker}/*"),
+                (x, flow, "liveliness_token", f"net/{speaker}"),
+                (x, flow, "declare_liveliness_subscriber", f"net/{hearer}"),
+                (x, flow, "liveliness_query", f"net/{hearer}"),
+            }
+    assert passes == expected
 
 
 def test_names_may_have_letters_of_any_language(folder):
@@ -278,6 +309,20 @@ def test_files_that_do_not_fit_are_refused(folder, foreign):
     other = Identity(good.certificate, good.key, foreign / "authority.pem")
     with pytest.raises(TransportError, match="is not from the authority"):
         _opened("a", other)
+
+
+@pytest.mark.slow
+def test_a_certificate_that_expires_ends_the_link(tmp_path, monkeypatch):
+    make_authority(tmp_path)
+    make_certificate(tmp_path, "b")
+    monkeypatch.setattr(pem, "timedelta", lambda **_: timedelta(seconds=10))
+    make_certificate(tmp_path, "a")
+    with places(tmp_path) as here:
+        a, b = here.open("a", "b"), here.open("b", "a")
+        until(lambda: all_alive(a, b))
+        until(lambda: not b.alive()["a"])
+        sleep(3.0)  # in which it goes on trying
+        assert b.n_links() == 0
 
 
 def test_old_certificates_are_refused(tmp_path, monkeypatch):

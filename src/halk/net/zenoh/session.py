@@ -22,8 +22,8 @@ def zenoh_module() -> Any:
 def direct(callback: Callable[[Any], None]) -> Any:
     """Return a handler that Zenoh calls in the thread that reads the link.
 
-    With a thread of its own there would be a queue before it that nobody bounds. So a
-    flood is held up in the sender's own connection.
+    With a thread of its own for the callback, which is the default, a process that does
+    not close its session never ends. A callback must not wait for anything.
     """
     return import_module("zenoh.handlers").Callback(callback, indirect=False)
 

@@ -88,7 +88,7 @@ class ZenohTransport:
         config = configuration(name, listen, neighbours, identity, network, listed)
         session = open_session(config, listen)
         self._session = session
-        # Also when this object is lost, and at exit: an open session hangs there.
+        # Also when this object is lost and at exit: neighbours then know at once.
         self._finalize = weakref.finalize(self, _closed, session, self._inbox)
         try:
             self._declare(neighbours)
@@ -141,7 +141,10 @@ class ZenohTransport:
         return self._inbox.bytes_received
 
     def send(self, receiver: str, data: bytes) -> None:
-        """Send bytes to a neighbour; returns at once, and never raises for the net."""
+        """Send bytes to a neighbour; returns at once, and never raises for the net.
+
+        To one that is not there, or does not read as fast as this, they are lost.
+        """
         listed = receiver in self._publishers
         require(listed, "receiver", "be a neighbour", receiver)
         try:
