@@ -52,6 +52,11 @@ class LockstepNode(Node):
         """Whether the last step is done and the next reading can come."""
         return not self._now.has_begun
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a neighbour has begun the step that this agent has not."""
+        return self.is_idle and bool(self._now.theirs)
+
     def read(self, x: Any, y: float, now: float) -> list[Parcel]:
         """Begin the step with a reading."""
         require(self.is_idle, "a step", "be done before the next begins", self.step)
