@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from halk.deploy.endpoints import address, endpoint, is_loopback
-from halk.deploy.keys import NEEDED, Keys
+from halk.deploy.endpoints import address, endpoint, is_local
+from halk.deploy.keys import NEEDED, ConfigError, Keys
 from halk.deploy.model import Model, read_model
 from halk.net import Limits
+from halk.net.identity import checked_name
 
 MODES = ("free", "lockstep")
 SOURCES = ("csv", "stdin", "topic")
@@ -27,6 +27,8 @@ class Source:
     path: Path | None = None
     follow: bool = False
     key: str = ""
+    senders: tuple[str, ...] = ()
+    """Who may put readings under the key, by the names of their certificates."""
     rate: float | None = None
     """Readings a second; None: as they come."""
 
@@ -123,10 +125,7 @@ def read_config(path: str | Path) -> AgentConfig:
     every = checkpoint.number("every", 60.0)
     checkpoint.end()
     health, stuck = _health(keys.table("health", {}))
-    log = keys.table("log", {})
-    level = log.choice("level", LEVELS, "info")
-    format_ = log.choice("format", ("json", "text"), "json")
-    log.end()
+    level, format_ = read_log(keys.table("log", {}))
     limits = read_limits(keys.table("limits", {}))
     keys.end()
     return AgentConfig(
@@ -141,10 +140,8 @@ def read_config(path: str | Path) -> AgentConfig:
 def agent_name(keys: Keys, key: str, default: Any = NEEDED) -> str:
     """Return a name that can stand in certificates, keys and names of files."""
     name = keys.text(key, default, such=f'{key} = "north"')
-    is_plain = re.fullmatch(r"[^\W_][\w.-]*", name) and len(name.encode()) <= 64
-    rule = "be letters, digits, '-', '_' and '.', at most 64, and begin with a letter"
-    keys.must(bool(is_plain), key, f"{rule} or digit", name)
-    return str(name)
+    with keys.checking():
+        return checked_name(keys.label(key), name)
 
 
 def read_source(keys: Keys, model: Model, mode: str) -> Source:
@@ -164,13 +161,15 @@ def read_source(keys: Keys, model: Model, mode: str) -> Source:
     path = keys.path("path", NEEDED if source == "csv" else None, 'path = "log.csv"')
     follow = keys.flag("follow", False)
     key = keys.text("key", NEEDED if source == "topic" else "", 'key = "buoys/north"')
+    senders = keys.texts("senders", ())
     rate = keys.number("rate", None)
     for word, given in (("path", path), ("follow", follow)):
         keys.must(source == "csv" or not given, word, 'go with source = "csv"', source)
-    keys.must(source == "topic" or not key, "key", 'go with source = "topic"', source)
+    for word, name in (("key", key), ("senders", senders)):
+        keys.must(source == "topic" or not name, word, "go with a topic", source)
     keys.must(source != "topic" or rate is None, "rate", "not go with a topic", source)
     keys.end()
-    return Source(source, inputs, value, path, follow, key, rate)
+    return Source(source, inputs, value, path, follow, key, senders, rate)
 
 
 def _neighbour(keys: Keys, scheme: str, own: str) -> Neighbour:
@@ -218,7 +217,7 @@ def _refuse_open(
         return
     ends = [*listen, *(end for one in neighbours for end in one.endpoints)]
     for end in ends:
-        if not is_loopback(end):
+        if not is_local(end):
             keys.refuse(
                 "security",
                 f"must name certificate, key and authority, since {end} is not on this "
@@ -233,14 +232,15 @@ def _health(keys: Keys) -> tuple[tuple[str, int] | None, float]:
     keys.end()
     if listen is None:
         return None, stuck
-    host, port = address(keys, "listen", listen)
-    if not public and not is_loopback(listen):
-        keys.refuse(
-            "listen",
-            f"must be on this machine, such as 127.0.0.1:9464, got {listen!r}; with "
-            "public = true anybody who can reach it may read it",
-        )
-    return (host, port), stuck
+    return address(keys, "listen", listen, public), stuck
+
+
+def read_log(keys: Keys) -> tuple[str, str]:
+    """Return level and format that a table ``[log]`` says."""
+    level = keys.choice("level", LEVELS, "info")
+    format_ = keys.choice("format", ("json", "text"), "json")
+    keys.end()
+    return level, format_
 
 
 def read_limits(keys: Keys) -> Limits:
@@ -253,5 +253,7 @@ def read_limits(keys: Keys) -> Limits:
             keys.must(is_number, one.name, "be a number", value)
             given[one.name] = value
     keys.end()
-    with keys.checking():
+    try:
         return Limits(**given)
+    except ValueError as error:
+        raise ConfigError(f"{keys.file}: {keys.name}.{error}") from None

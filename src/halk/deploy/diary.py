@@ -18,23 +18,16 @@ RECENT = 100
 COUNTS = ("n_readings", "n_gaps", "n_bad", "n_diverged")
 
 
-class Diary:
-    """Counts of rows, and errors of predictions made before learning."""
+class Score:
+    """Errors of predictions made before learning."""
 
-    def __init__(self, feed: Feed) -> None:
-        self.feed = feed
+    def __init__(self) -> None:
         self.n_readings = 0
-        self.n_gaps = 0
-        self.n_bad = 0
-        self.n_diverged = 0
-        """Readings that could not be learned, since the prediction was not finite."""
         self.last_error = nan
-        self.saved_at = 0.0
-        """When the file was written, in seconds since 1970; by the wall clock."""
         self._squares = 0.0
         self._recent = nan
 
-    def score(self, prediction: float, y: float) -> None:
+    def add(self, prediction: float, y: float) -> None:
         """Note a reading, and what was predicted for it."""
         self.n_readings += 1
         self.last_error = error = y - prediction
@@ -54,6 +47,20 @@ class Diary:
     def recent_rmse(self) -> float:
         """The same of the last hundred readings, roughly."""
         return sqrt(self._recent) if self._recent >= 0 else nan
+
+
+class Diary(Score):
+    """Errors, counts of rows, and the place in the feed."""
+
+    def __init__(self, feed: Feed) -> None:
+        super().__init__()
+        self.feed = feed
+        self.n_gaps = 0
+        self.n_bad = 0
+        self.n_diverged = 0
+        """Readings that could not be learned, since the prediction was not finite."""
+        self.saved_at = 0.0
+        """When the file was written, in seconds since 1970; by the wall clock."""
 
     def notes(self) -> dict[str, Any]:
         """Return all of it, as JSON."""

@@ -63,8 +63,8 @@ class Keys:
         except ConfigError:
             raise
         except (TypeError, ValueError) as error:
-            place = self.label(key) if key else self.name
-            raise ConfigError(f"{self.file}: {place}: {error}") from None
+            place = f"{self.label(key)}: " if key else ""
+            raise ConfigError(f"{self.file}: {place}{error}") from None
 
     def take(self, key: str, default: Any = NEEDED, such: str = "") -> Any:
         """Return the value of a key, of any type."""

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from halk import HALK, Network, bandwidth, kernels, losses, proximity
-from halk.agent import Agent
+from halk.agent import Agent, Answer, Query
 from halk.component import subclasses
 from halk.deploy.keys import ConfigError, Keys
 from halk.streams.files import meant
@@ -51,6 +53,17 @@ class Model:
         pairs = [(0, j + 1) for j in range(len(tolerances))]
         star = Network(len(pairs) + 1, pairs, list(tolerances) if pairs else 0.0)
         return self.learner(star).agent(0, len(self.inputs))
+
+    def warm_up(self) -> None:
+        """Have everything compiled that an agent needs, before somebody waits for it.
+
+        What is compiled is cached: other processes load it.
+        """
+        agent, x = self.agent([0.0]), [0.0] * len(self.inputs)
+        for step in range(3):
+            agent.ask(x, 1.0)
+            agent.answer(1, Query(np.array(x) + step, 0.5, 1.0))
+            agent.update({1: Answer(0.5)})
 
 
 def read_model(keys: Keys) -> Model:

@@ -19,6 +19,7 @@ from halk.deploy.keeper import Keeper
 from halk.deploy.keys import ConfigError
 from halk.deploy.logs import Log
 from halk.deploy.runner import Runner
+from halk.net.zenoh import Identity, ZenohTransport
 
 GRACE = 20.0
 """Seconds that an agent without a parent may take to stop by itself."""
@@ -28,18 +29,20 @@ Connect = Callable[[AgentConfig], Any]
 
 def connect_zenoh(config: AgentConfig) -> Any:
     """Return the transport of an agent."""
-    from halk.net.identity import Identity  # noqa: PLC0415  with the extra net only
-    from halk.net.zenoh import ZenohTransport  # noqa: PLC0415
-
     files = config.security
     identity = None
     if files.certificate and files.key and files.authority:
         identity = Identity(files.certificate, files.key, files.authority)
     ends = {one.name: one.endpoints for one in config.neighbours}
-    return ZenohTransport(
-        config.name, config.listen, ends, identity, network=config.network,
-        allow_plain=config.security.plain,
-    )  # fmt: skip
+    source = config.readings
+    topics = {source.key: source.senders} if source.key else {}
+    try:
+        return ZenohTransport(
+            config.name, config.listen, ends, identity, network=config.network,
+            allow_plain=config.security.plain, topics=topics,
+        )  # fmt: skip
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{config.file}: {error}") from None
 
 
 @dataclass
@@ -135,6 +138,7 @@ def run_agent(
             f"{config.file}: readings must have an end to go with --until-end; leave "
             "one of them out"
         )
+    config.model.warm_up()
     transport = connect(config)
     try:
         feed = feed_of(config.readings, transport)

@@ -194,7 +194,7 @@ class Runner:
             self.log.say("warning", "bad row", now, row=row.number, wrong=str(error))
             return None
         self._is_diverged = False
-        self.diary.score(prediction, float(row.y or 0.0))
+        self.diary.add(prediction, float(row.y or 0.0))
         return parcels
 
     # --------------------------------------------------------------- neighbours
