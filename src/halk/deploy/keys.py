@@ -68,7 +68,8 @@ class Keys:
 
     def take(self, key: str, default: Any = NEEDED, such: str = "") -> Any:
         """Return the value of a key, of any type."""
-        self._known.append(key)
+        if key not in self._known:
+            self._known.append(key)
         if key in self.found:
             return self.found[key]
         if default is NEEDED:

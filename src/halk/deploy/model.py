@@ -81,9 +81,11 @@ def read_model(keys: Keys) -> Model:
     keys.end()
     made = Model(inputs, arguments)
     try:
-        made.learner(Network(1)).kernel.check_features(len(inputs))
+        learner = made.learner(Network(1))
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{keys.file}: {keys.name}.{error}") from None
+    with keys.checking("kernel"):
+        learner.kernel.check_features(len(inputs))
     return made
 
 
