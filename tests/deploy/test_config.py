@@ -14,7 +14,8 @@ def test_what_is_left_out_has_the_defaults_of_halk(tmp_path):
     bare = bare.replace("step_size = 0.3\nepsilon = 0.03\n", "")
     bare = bare.split("[checkpoint]")[0]
     other = read_config(written(tmp_path, bare, "bare.toml"))
-    agent, plain = other.model.agent([0.01]), HALK(Network.path(2, 0.01)).agent(0, 1)
+    plain = HALK(Network.path(2, 0.01)).agent(0, 1)
+    agent = other.model.agent([0.01])
     assert agent.settings == plain.settings
     assert (agent.pace, agent.rules) == (plain.pace, plain.rules)
     assert other.limits == Limits()
@@ -62,8 +63,8 @@ CASES = {
     ),
     "a kernel of another kind": (
         ("bandwidth = 0.2", "bandwidth = [0.2, 0.3]"),
-        "model.kernel: bandwidth must be a number or have one entry per feature (1), got "
-        "2 entries",
+        "model.kernel: bandwidth must be a number or have one entry per feature (1), "
+        "got 2 entries",
     ),
     "a wrong value": (
         ("step_size = 0.3", "step_size = -0.3"),

@@ -77,7 +77,7 @@ def test_a_file_without_the_columns_is_refused(tmp_path, text, words):
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     (tmp_path / "north.csv").touch()
-    with pytest.raises(DataError, match="no such file, did you mean 'north.csv'"):
+    with pytest.raises(DataError, match=r"no such file, did you mean 'north\.csv'"):
         CsvFeed(Source("csv", path=tmp_path / "nort.csv", **COLUMNS))
 
 

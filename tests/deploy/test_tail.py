@@ -1,6 +1,7 @@
 """A file that grows is read the same however it grows, and wherever one stopped."""
 
 import os
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +33,7 @@ def bytes_of(rows, end="\n"):
 
 def pieces(data, cuts):
     bounds = [0, *sorted(c % (len(data) + 1) for c in cuts), len(data)]
-    return [data[i:j] for i, j in zip(bounds, bounds[1:], strict=False)]
+    return [data[i:j] for i, j in pairwise(bounds)]
 
 
 def append(path, data):
