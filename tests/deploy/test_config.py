@@ -43,14 +43,14 @@ CASES = {
         "name is missing, perhaps it is 'nmae'?; such as name = \"north\"",
     ),
     "a missing table": (
-        ("[model]", "[modle]"),
-        "model is missing, perhaps it is 'modle'?; such as [model] with inputs and a "
+        ("[model]", "[models]"),
+        "model is missing, perhaps it is 'models'?; such as [model] with inputs and a "
         "kernel",
     ),
     "an unknown kernel": (
-        ("gaussian", "gausian"),
+        ("gaussian", "gaussia"),
         "model.kernel must be one of 'linear', 'constant', 'polynomial', 'gaussian', "
-        "'laplacian', 'matern32', 'matern52', got 'gausian', did you mean 'gaussian'?",
+        "'laplacian', 'matern32', 'matern52', got 'gaussia', did you mean 'gaussian'?",
     ),
     "an unknown parameter": (
         ("bandwidth = 0.2", "width = 0.2"),
@@ -84,8 +84,8 @@ CASES = {
         "epsilon=0.03 and alpha=1.0",
     ),
     "an unknown mode": (
-        ('name = "north"', 'name = "north"\nmode = "freee"'),
-        "mode must be one of 'free', 'lockstep', got 'freee', did you mean 'free'?",
+        ('name = "north"', 'name = "north"\nmode = "fre"'),
+        "mode must be one of 'free', 'lockstep', got 'fre', did you mean 'free'?",
     ),
     "a name that cannot be": (
         ('name = "north"', 'name = "no/rth"'),

@@ -136,8 +136,8 @@ def test_free_running_is_the_same_for_the_same_seed(folder):
 
 CASES = {
     "no such column": (
-        ('sensor = "buoy"', 'sensor = "bouy"'),
-        "readings.sensor must be a column of table.csv, got 'bouy', did you mean "
+        ('sensor = "buoy"', 'sensor = "boy"'),
+        "readings.sensor must be a column of table.csv, got 'boy', did you mean "
         "'buoy'?; it has buoy, depth_m, t_C",
     ),
     "no such agent": (

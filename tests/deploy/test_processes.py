@@ -122,7 +122,7 @@ def _line(process, event):
 
 
 def test_a_mistake_is_one_line(tmp_path, capsys):
-    path = written(tmp_path, AGENT.replace("gaussian", "gausian"))
+    path = written(tmp_path, AGENT.replace("gaussian", "gaussia"))
     assert main(["agent", "--config", str(path)]) == 1
     shown = capsys.readouterr().err
     assert shown.count("\n") == 1
