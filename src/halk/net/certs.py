@@ -6,23 +6,17 @@ goes to no agent. Needs cryptography: ``pip install 'halk[net]'``.
 
 import os
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from importlib import import_module
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from halk._atomic import replacing
 from halk._validation import integer, require
 from halk.net.identity import Identity, checked_name
+from halk.net.pem import builder, common_name, cryptography, hosts_of, new_key, signed
 
 __all__ = ["make_authority", "make_certificate"]
 
 AUTHORITY = "authority"
 """Name of the authority's files, which no agent may have."""
-
-_SKEW = timedelta(days=1)
-"""Certificates are valid from a little before, for agents whose clocks are behind."""
 
 
 def make_authority(folder: Path, days: int = 3650, force: bool = False) -> Path:
@@ -43,16 +37,13 @@ def make_authority(folder: Path, days: int = 3650, force: bool = False) -> Path:
     FileExistsError
         If there is one and ``force`` is not given.
     """
-    x509 = _x509()
-    days = integer("days", days, minimum=1)
+    constraints = cryptography("x509").BasicConstraints(True, 0)
+    days, secret = integer("days", days, minimum=1), new_key()
+    name, uses = common_name(f"halk {AUTHORITY}"), ("key_cert_sign", "crl_sign")
+    unsigned = builder(name, name, secret.public_key(), days, uses)
+    unsigned = unsigned.add_extension(constraints, critical=True)
     certificate, key = _paths(Path(folder), AUTHORITY, force)
-    secret = _new_key()
-    name = _common_name(f"halk {AUTHORITY}")
-    uses = dict.fromkeys(_USES, False) | {"key_cert_sign": True, "crl_sign": True}
-    builder = _builder(name, name, secret.public_key(), days)
-    builder = builder.add_extension(x509.BasicConstraints(True, 0), critical=True)
-    builder = builder.add_extension(x509.KeyUsage(**uses), critical=True)
-    _write(certificate, key, builder.sign(secret, _sha256()), secret)
+    signed(unsigned, secret, secret, certificate, key)
     return certificate
 
 
@@ -85,90 +76,22 @@ def make_certificate(
     FileNotFoundError
         If there is no authority in the folder.
     """
-    x509, folder = _x509(), Path(folder)
-    days, alternatives = integer("days", days, minimum=1), _alternatives(hosts)
+    x509, folder = cryptography("x509"), Path(folder)
     rule = "be another name, this is that of the authority's files"
     require(checked_name("name", name).lower() != AUTHORITY, "name", rule, name)
-    authority, authority_key = _read_authority(folder)
+    days, secret = integer("days", days, minimum=1), new_key()
+    authority, signer = _read_authority(folder)
+    subject, uses = common_name(name), ("digital_signature",)
+    unsigned = builder(subject, authority.subject, secret.public_key(), days, uses)
+    constraints = x509.BasicConstraints(False, None)
+    purposes = x509.oid.ExtendedKeyUsageOID
+    both = x509.ExtendedKeyUsage([purposes.SERVER_AUTH, purposes.CLIENT_AUTH])
+    unsigned = unsigned.add_extension(constraints, critical=True)
+    unsigned = unsigned.add_extension(both, critical=False)
+    unsigned = unsigned.add_extension(hosts_of(hosts), critical=False)
     certificate, key = _paths(folder, name, force)
-    secret = _new_key()
-    uses = dict.fromkeys(_USES, False) | {"digital_signature": True}
-    oid = x509.oid.ExtendedKeyUsageOID
-    purposes = x509.ExtendedKeyUsage([oid.SERVER_AUTH, oid.CLIENT_AUTH])
-    public = secret.public_key()
-    builder = _builder(_common_name(name), authority.subject, public, days)
-    builder = builder.add_extension(x509.BasicConstraints(False, None), critical=True)
-    builder = builder.add_extension(x509.KeyUsage(**uses), critical=True)
-    builder = builder.add_extension(purposes, critical=False)
-    builder = builder.add_extension(alternatives, critical=False)
-    _write(certificate, key, builder.sign(authority_key, _sha256()), secret)
+    signed(unsigned, signer, secret, certificate, key)
     return Identity(certificate, key, folder / f"{AUTHORITY}.pem")
-
-
-_USES = (
-    "digital_signature", "content_commitment", "key_encipherment", "data_encipherment",
-    "key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",
-)  # fmt: skip
-
-
-def cryptography(module: str) -> Any:
-    """Return a module of cryptography, or say how to get it."""
-    try:
-        return import_module(f"cryptography.{module}")
-    except ImportError:
-        message = "certificates need cryptography: pip install 'halk[net]'"
-        raise ImportError(message) from None
-
-
-def _x509() -> Any:
-    return cryptography("x509")
-
-
-def _sha256() -> Any:
-    return cryptography("hazmat.primitives.hashes").SHA256()
-
-
-def _new_key() -> Any:
-    curves = cryptography("hazmat.primitives.asymmetric.ec")
-    return curves.generate_private_key(curves.SECP256R1())
-
-
-def _common_name(name: str) -> Any:
-    x509 = _x509()
-    return x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, name)])
-
-
-def _builder(subject: Any, issuer: Any, public: Any, days: int) -> Any:
-    x509, now = _x509(), datetime.now(UTC)
-    try:
-        end = now + timedelta(days=days)
-    except OverflowError:
-        raise ValueError(f"days must end before the year 9999, got {days}") from None
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(public)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _SKEW)
-        .not_valid_after(end)
-    )
-
-
-def _alternatives(hosts: Sequence[str]) -> Any:
-    x509 = _x509()
-    require(not isinstance(hosts, str), "hosts", "be a list of names", hosts)
-    require(len(hosts) > 0, "hosts", "be one name or address at least", hosts)
-    names = []
-    for host in hosts:
-        try:
-            names.append(x509.IPAddress(ip_address(host)))
-            continue
-        except ValueError:
-            is_plain = all(c.isalnum() or c in "-." for c in host) and host.isascii()
-            require(is_plain and host != "", "hosts", "be names or addresses", host)
-        names.append(x509.DNSName(host))
-    return x509.SubjectAlternativeName(names)
 
 
 def _paths(folder: Path, name: str, force: bool) -> tuple[Path, Path]:
@@ -181,36 +104,20 @@ def _paths(folder: Path, name: str, force: bool) -> tuple[Path, Path]:
     return paths
 
 
-def _write(certificate: Path, key: Path, content: Any, secret: Any) -> None:
-    form = cryptography("hazmat.primitives.serialization")
-    private = secret.private_bytes(
-        form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption()
-    )
-    if key.exists():
-        key.chmod(0o600)  # the new one has the mode of the old one
-    with replacing(key) as file:
-        os.chmod(file.name, 0o600)  # before there is anything to read
-        file.write(private)
-    with replacing(certificate) as file:
-        file.write(content.public_bytes(form.Encoding.PEM))
-
-
 def _read_authority(folder: Path) -> tuple[Any, Any]:
     """Return the authority's certificate and key."""
     form = cryptography("hazmat.primitives.serialization")
-    paths = folder / f"{AUTHORITY}.pem", folder / f"{AUTHORITY}.key"
-    for path in paths:
+    certificate, key = folder / f"{AUTHORITY}.pem", folder / f"{AUTHORITY}.key"
+    for path in (certificate, key):
         if not path.is_file():
             raise FileNotFoundError(f"{path} must exist; make an authority first")
-    certificate, key = paths
     try:
-        authority = _x509().load_pem_x509_certificate(certificate.read_bytes())
+        load = cryptography("x509").load_pem_x509_certificate
+        authority = load(certificate.read_bytes())
         secret = form.load_pem_private_key(key.read_bytes(), None)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{certificate} and {key.name} must be a certificate and a key in PEM: "
-            f"{error}"
-        ) from None
+        what = f"{certificate} and {key.name} must be a certificate and a key in PEM"
+        raise ValueError(f"{what}: {error}") from None
     is_pair = authority.public_key() == secret.public_key()
     require(is_pair, str(key), f"be the key of {certificate}", "another")
     return authority, secret

@@ -58,7 +58,7 @@ def configuration(
                     "lease": LEASE,
                     "queue": {
                         "congestion_control": {"drop": {"wait_before_drop": 0}},
-                        "size": {"data": 16},
+                        "size": {"data": 4},
                     },
                 },
                 "rx": {"max_message_size": LARGEST},

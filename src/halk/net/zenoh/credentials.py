@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from halk.net.certs import cryptography
 from halk.net.identity import Identity
+from halk.net.pem import cryptography
 from halk.net.transport import TransportError
 
 __all__ = ["check_identity"]

@@ -40,7 +40,8 @@ class Inbox:
             elif size > longest:  # before it is copied
                 self.dropped["too long"] += 1
             else:
-                self.dropped[full] += len(box) == self.room
+                if len(box) == self.room:
+                    self.dropped[full] += 1
                 box.append(bytes(payload))
                 self.n_received += 1
                 self.bytes_received += size

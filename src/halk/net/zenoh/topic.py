@@ -1,10 +1,10 @@
 """Readings that come in over a Zenoh key, as they are put there by a sensor."""
 
-from importlib import import_module
 from typing import Any
 
 from halk._validation import require
 from halk.net.zenoh.inbox import Inbox
+from halk.net.zenoh.session import direct, zenoh_module
 
 __all__ = ["LONGEST_READING", "Topic", "checked_topic"]
 
@@ -19,14 +19,13 @@ class Topic:
         self.key = key
         self._inbox, self._box = inbox, f"/{key}"  # no neighbour has such a name
         inbox.open(self._box)
-        put = import_module("zenoh").SampleKind.PUT
+        put = zenoh_module().SampleKind.PUT
 
         def take(sample: Any) -> None:
             if sample.kind == put:
                 inbox.put(self._box, sample.payload, LONGEST_READING, "topic")
 
-        handler = import_module("zenoh.handlers").Callback(take, indirect=False)
-        self._subscriber = session.declare_subscriber(key, handler)
+        self._subscriber = session.declare_subscriber(key, direct(take))
 
     def poll(self) -> list[bytes]:
         """Return what has arrived since the last call."""

@@ -1,21 +1,19 @@
 """Agents as peers on Zenoh: linked to their neighbours, and to nobody else."""
 
-import json
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from halk._validation import integer, require
 from halk.net.identity import Identity, checked_name
 from halk.net.protocol import MAX_LENGTH
-from halk.net.transport import TransportError
 from halk.net.zenoh.access import data_key, token_key
 from halk.net.zenoh.config import configuration
 from halk.net.zenoh.credentials import check_identity
 from halk.net.zenoh.endpoints import checked
 from halk.net.zenoh.inbox import Inbox
+from halk.net.zenoh.session import direct, open_session, zenoh_module
 from halk.net.zenoh.topic import Topic, checked_topic
 
 __all__ = ["ZenohTransport"]
@@ -88,9 +86,9 @@ class ZenohTransport:
         self._alive = dict.fromkeys(neighbours, False)
         self.n_sent, self.bytes_sent = 0, 0
         config = configuration(name, listen, neighbours, identity, network, listed)
-        session = _opened(config, listen)
+        session = open_session(config, listen)
         self._session = session
-        # Also when this object is lost, and at exit: an open session hangs there.
+        # Also when this object is lost and at exit: neighbours then know at once.
         self._finalize = weakref.finalize(self, _closed, session, self._inbox)
         try:
             self._declare(neighbours)
@@ -99,13 +97,12 @@ class ZenohTransport:
             raise
 
     def _declare(self, neighbours: Iterable[str]) -> None:
-        zenoh, session = _zenoh(), self._session
+        zenoh, session = zenoh_module(), self._session
         self._error = zenoh.ZError
         self._publishers = {
             name: session.declare_publisher(
                 data_key(self.network, name, self.name),
                 congestion_control=zenoh.CongestionControl.DROP,
-                express=True,
                 allowed_destination=zenoh.Locality.REMOTE,
             )
             for name in neighbours
@@ -114,12 +111,12 @@ class ZenohTransport:
             self._inbox.open(name)
         key = data_key(self.network, self.name, "*")
         take = _receiver(self._inbox, len(key) - 1, zenoh.SampleKind.PUT)
-        session.declare_subscriber(key, _direct(take))
+        session.declare_subscriber(key, direct(take))
         liveliness = session.liveliness()
         for name in neighbours:
             watch = _watcher(self._alive, name, zenoh.SampleKind.PUT)
             token = token_key(self.network, name)
-            liveliness.declare_subscriber(token, _direct(watch), history=True)
+            liveliness.declare_subscriber(token, direct(watch), history=True)
         self._token = liveliness.declare_token(token_key(self.network, self.name))
 
     @property
@@ -144,7 +141,10 @@ class ZenohTransport:
         return self._inbox.bytes_received
 
     def send(self, receiver: str, data: bytes) -> None:
-        """Send bytes to a neighbour; returns at once, and never raises for the net."""
+        """Send bytes to a neighbour; returns at once, and never raises for the net.
+
+        To one that is not there, or does not read as fast as this, they are lost.
+        """
         listed = receiver in self._publishers
         require(listed, "receiver", "be a neighbour", receiver)
         try:
@@ -182,42 +182,6 @@ class ZenohTransport:
     def close(self) -> None:
         """Leave the network; may be called twice."""
         self._finalize()
-
-
-def _zenoh() -> Any:
-    try:
-        return import_module("zenoh")
-    except ImportError:
-        message = "agents on a network need Zenoh: pip install 'halk[net]'"
-        raise ImportError(message) from None
-
-
-def _direct(callback: Callable[[Any], None]) -> Any:
-    """Return a handler that Zenoh calls in the thread that reads the link.
-
-    With a thread of its own there would be a queue before it that nobody bounds. So a
-    flood is held up in the sender's own connection.
-    """
-    return import_module("zenoh.handlers").Callback(callback, indirect=False)
-
-
-def _opened(config: dict[str, Any], listen: Sequence[str]) -> Any:
-    zenoh = _zenoh()
-    try:
-        return zenoh.open(zenoh.Config.from_json5(json.dumps(config)))
-    except zenoh.ZError as error:
-        where = ", ".join(listen) or "nothing"
-        raise TransportError(
-            f"cannot listen on {where}: {_reason(str(error))}"
-        ) from None
-
-
-def _reason(text: str) -> str:
-    """Return the part of Zenoh's message that says something to a user."""
-    for known in ("Address already in use", "Cannot assign requested address"):
-        if known in text:
-            return f"{known.lower()}; is another agent running there?"
-    return text
 
 
 def _closed(session: Any, inbox: Inbox) -> None:
