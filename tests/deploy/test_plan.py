@@ -8,6 +8,7 @@ import pytest
 from halk import HALK, HalkError, Network, kernels
 from halk.cli import main
 from halk.deploy import read_config
+from halk.deploy.feeds import CsvFeed
 from halk.deploy.folder import prepare, toml
 from halk.deploy.keys import Keys
 from halk.deploy.plan import read_plan
@@ -88,10 +89,12 @@ def test_simulated_lockstep_is_learn_many(folder, kind):
 def test_agents_may_have_paces_of_their_own(folder):
     path, X, Y = folder
     text = own_files().replace('name = "b"', 'name = "b"\nstep_size = 0.1\nalpha = 0.2')
+    text = text.replace("alpha = 0.2", "alpha = 0.2\ndual_step_size = 0.05")
     learner, _ = simulate_lockstep(read_plan(written(path, text, "network.toml")))
     other = HALK(
         Network(3, [(0, 1), (1, 2)], [0.01, 0.5]), kernels.Gaussian(0.2),
         step_size=[0.3, 0.1, 0.3], epsilon=[0.03, 0.02, 0.03],
+        dual_step_size=[0.3, 0.05, 0.3],
     )  # fmt: skip
     other.learn_many(X, Y)
     np.testing.assert_array_equal(learner.predict_one(X[0]), other.predict_one(X[0]))
@@ -188,6 +191,10 @@ def test_what_is_written_for_agents_is_what_they_read(folder):
         assert config.model == plan.model
         assert config.limits == plan.limits
         assert config.steps == 40
+        feed = CsvFeed(config.readings)
+        rows = [feed.row() for _ in range(40)]
+        assert rows == plan.rows(i)  # to the last bit
+        feed.close()
         assert config.health == ("127.0.0.1", place.health)
     ports = {end for place in places for end in read_config(place.config).listen}
     assert len(ports) == 3

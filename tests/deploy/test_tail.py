@@ -170,3 +170,18 @@ def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path):
     (tmp_path / "later.csv").write_bytes(b"one\ntw")
     assert (tail.line(), tail.line()) == (b"one", None)
     tail.close()
+
+
+def test_what_was_rotated_away_unread_is_read_after_a_restart(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(bytes_of([("1", "2"), ("3", "4"), ("5", "6")]))
+    feed = CsvFeed(source(path))
+    assert feed.row().y == 2.0
+    place = feed.position()
+    feed.close()
+    path.rename(tmp_path / "log.csv.1")
+    path.write_bytes(bytes_of([("7", "8")]))
+    feed = CsvFeed(source(path))
+    feed.seek(place)
+    assert [row.y for row in drained(feed)] == [4.0, 6.0, 8.0]
+    feed.close()
