@@ -87,7 +87,25 @@ class CsvFeed:
         self._tail.close()
 
 
-class StdinFeed:
+class _Live:
+    """A source whose readings come once: there is no place to go back to."""
+
+    def happened(self) -> list[str]:
+        """Return nothing: nothing is known to happen to it."""
+        return []
+
+    def position(self) -> dict[str, Any]:
+        """Return nothing: what was read cannot be read again."""
+        return {}
+
+    def seek(self, position: dict[str, Any]) -> None:
+        """Stay where it is."""
+
+    def close(self) -> None:
+        """Leave it to who opened it."""
+
+
+class StdinFeed(_Live):
     """Lines of standard input: CSV with a header, or a JSON object each."""
 
     def __init__(self, source: Source, descriptor: int | None = None) -> None:
@@ -138,22 +156,8 @@ class StdinFeed:
             return self._columns.from_json(self._n_lines, line)
         return self._csv.row(max(2, self._n_lines), line)
 
-    def happened(self) -> list[str]:
-        """Return nothing: nothing happens to standard input."""
-        return []
 
-    def position(self) -> dict[str, Any]:
-        """Return nothing: what was read cannot be read again."""
-        return {}
-
-    def seek(self, position: dict[str, Any]) -> None:
-        """Stay where it is."""
-
-    def close(self) -> None:
-        """Leave standard input to who opened it."""
-
-
-class TopicFeed:
+class TopicFeed(_Live):
     """JSON objects that somebody puts under a key of the transport."""
 
     def __init__(self, source: Source, topic: Any) -> None:
@@ -171,20 +175,6 @@ class TopicFeed:
             return None
         self._n += 1
         return self._columns.from_json(self._n, self._waiting.popleft())
-
-    def happened(self) -> list[str]:
-        """Return nothing: what happens to a topic is not known."""
-        return []
-
-    def position(self) -> dict[str, Any]:
-        """Return nothing: what was put once does not come again."""
-        return {}
-
-    def seek(self, position: dict[str, Any]) -> None:
-        """Stay where it is."""
-
-    def close(self) -> None:
-        """Leave the topic to the transport."""
 
 
 def feed_of(source: Source, transport: Any) -> Feed:
