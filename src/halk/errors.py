@@ -7,6 +7,7 @@
     +-- CheckpointError     a file cannot be read back as a model
     +-- LawError            a component breaks one of the laws of ``halk.checks``
     +-- ProtocolError       bytes are no message of ``halk.net``, which defines it
+    +-- TransportError      an agent cannot join the network; of ``halk.net`` as well
 
 Wrong arguments raise the built-in ``ValueError`` and ``TypeError``.
 """

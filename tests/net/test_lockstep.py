@@ -10,7 +10,15 @@ from halk.checks import check_executor
 from halk.net.lockstep import LockstepNode
 from halk.net.messages import Reason
 from halk.net.state import bring_back, dump
-from tests.net.nodes import assert_same, maker, model, run_lockstep, settle, stream
+from tests.net.nodes import (
+    assert_same,
+    maker,
+    model,
+    pair,
+    run_lockstep,
+    settle,
+    stream,
+)
 
 NETWORKS = {
     "path": Network.path(3, 0.01),
@@ -150,3 +158,20 @@ def test_another_reading_for_the_same_step_is_refused():
     for parcel in other.read([0.7], 1.0, 0.0):
         b.receive("n0", parcel.data, 0.0)
     assert b.refused[Reason.STEP] == 1
+
+
+@pytest.mark.parametrize("has_reading", [True, False])
+def test_a_repeat_of_a_step_that_is_done_ends_there(has_reading):
+    a, b = pair(LockstepNode)
+    turns = [n.read([0.5], 1.0, 0.0) if has_reading else n.skip(0.0) for n in (a, b)]
+    again = a.wake(5.0)  # it has heard nothing and says it again
+    assert again
+    parcels = [("n0", p) for p in (*turns[0], *again)] + [("n1", p) for p in turns[1]]
+    named, n_carried = {"n0": a, "n1": b}, 0
+    while parcels:
+        sender, parcel = parcels.pop(0)
+        replies = named[parcel.receiver].receive(sender, parcel.data, 5.0)
+        parcels += [(parcel.receiver, reply) for reply in replies]
+        n_carried += 1
+        assert n_carried < 50
+    assert a.step == b.step == 1

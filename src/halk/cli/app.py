@@ -15,6 +15,7 @@ from halk._version import __version__
 from halk.cli.examples import EXAMPLES
 from halk.cli.fit import fit, update
 from halk.cli.look import doctor, inspect
+from halk.cli.net import agent, certs, simulate, up
 from halk.cli.use import fill, predict
 from halk.errors import HalkError
 
@@ -26,7 +27,9 @@ app = cyclopts.App(
     suppress_keyboard_interrupt=False,
 )
 
-for command in (doctor, fit, fill, predict, update, inspect):
+for command in (
+    doctor, fit, fill, predict, update, inspect, agent, up, simulate, certs,
+):  # fmt: skip
     lines = "\n\n".join(EXAMPLES[command.__name__])
     app.command(command, help_epilogue=f"For example:\n\n{lines}")
 

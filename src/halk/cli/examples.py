@@ -29,4 +29,22 @@ EXAMPLES = {
         "halk doctor readings.csv --sensors sensors.csv",
         "halk doctor readings.csv --json",
     ),
+    "agent": (
+        "halk agent --config agent.toml",
+        "halk agent --config agent.toml --check",
+        "tail -F sensor.csv | halk agent --config from-stdin.toml",
+    ),
+    "up": (
+        "halk up network.toml",
+        "halk up network.toml --tls --for 60",
+        "halk up network.toml --until-end --json > summary.json",
+    ),
+    "simulate": (
+        "halk simulate network.toml",
+        "halk simulate network.toml --drop 0.05 --delay 0.02 --rate-spread 1 --seed 3",
+    ),
+    "certs": (
+        "halk certs keys north south --hosts 192.168.1.11,192.168.1.12",
+        "halk certs keys west --force",
+    ),
 }

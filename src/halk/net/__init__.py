@@ -13,7 +13,7 @@ from halk.net.memory import Hub
 from halk.net.messages import ProtocolError, Reason
 from halk.net.node import Node, Parcel, Update
 from halk.net.state import bring_back, dump, load, save
-from halk.net.transport import Transport, post, serve
+from halk.net.transport import Transport, TransportError, post, serve
 
 __all__ = [
     "FreeNode",
@@ -25,6 +25,7 @@ __all__ = [
     "ProtocolError",
     "Reason",
     "Transport",
+    "TransportError",
     "Update",
     "bring_back",
     "dump",

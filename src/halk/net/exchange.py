@@ -27,6 +27,8 @@ class Exchange:
     """Answers to the own queries; None where one was refused."""
     sent: dict[str, set[Stamp]] = field(default_factory=dict)
     """Under which stamps ``mine`` went out; of this run only."""
+    said_again: dict[str, float] = field(default_factory=dict)
+    """When ``mine`` was last said to one who asks about the step before; this run."""
     has_begun: bool = False
     """Whether the agent knows if it has a reading in this step."""
 

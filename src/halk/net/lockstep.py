@@ -14,6 +14,7 @@ A neighbour that does not come back stops all who can be reached from it. In the
 use free running.
 """
 
+from math import inf
 from typing import Any, ClassVar
 
 from halk import agent as agents
@@ -51,6 +52,11 @@ class LockstepNode(Node):
     def is_idle(self) -> bool:
         """Whether the last step is done and the next reading can come."""
         return not self._now.has_begun
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a neighbour has begun the step that this agent has not."""
+        return self.is_idle and bool(self._now.theirs)
 
     def read(self, x: Any, y: float, now: float) -> list[Parcel]:
         """Begin the step with a reading."""
@@ -137,7 +143,18 @@ class LockstepNode(Node):
             refuse(Reason.STEP, f"{name} is in step {body.step}, not {exchange.step}")
         # it lost something, or has been restarted since
         _hear(before, name, stamp, body)
-        return [self._say(before, name), *self._handed(before, name)]
+        return [*self._said_again(before, name, now), *self._handed(before, name)]
+
+    def _said_again(self, before: Exchange, name: str, now: float) -> list[Parcel]:
+        """Return the turn of the step before, unless it was just said again.
+
+        Who is through with that step too takes it for a loss here and does the same;
+        without the pause two of them would go on for ever.
+        """
+        if now < before.said_again.get(name, -inf) + self.retry / 2:
+            return []
+        before.said_again[name] = now
+        return [self._say(before, name)]
 
     def _answered(self, peer: Peer, answer: Answer, now: float) -> list[Parcel]:
         self._take_in(peer.name, Stamp(answer.incarnation, answer.sequence), answer)

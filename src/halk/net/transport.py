@@ -2,7 +2,12 @@
 
 from typing import Protocol
 
+from halk.errors import HalkError
 from halk.net.node import Node, Parcel
+
+
+class TransportError(HalkError, OSError):
+    """An agent cannot be brought onto the network as it was asked to."""
 
 
 class Transport(Protocol):

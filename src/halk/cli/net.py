@@ -1,0 +1,181 @@
+"""``halk agent``, ``halk up``, ``halk simulate``, ``halk certs``: agents for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+# only the command itself imports this module
+import cyclopts  # noqa: TID253
+
+from halk.cli.options import Flag, Names
+from halk.cli.talk import console, put_json, say
+from halk.errors import HalkError
+
+
+def agent(
+    *,
+    config: Annotated[Path, cyclopts.Parameter(alias="-c")],
+    until_end: Annotated[bool, Flag] = False,
+    check: Annotated[bool, Flag] = False,
+    lifeline: Annotated[int | None, cyclopts.Parameter(show=False)] = None,
+) -> None:
+    """Run one agent: learn from its readings, and talk to its neighbours.
+
+    It stops cleanly at SIGTERM and Ctrl-C, and goes on from its checkpoint when it is
+    started again. Its log goes to standard error.
+
+    Parameters
+    ----------
+    config
+        The TOML file of the agent.
+    until_end
+        Stop when all readings are learned and no neighbour asks any more.
+    check
+        Only say whether the configuration can be used.
+    lifeline
+        A pipe whose end is the agent's.
+    """
+    from halk.deploy.process import Stop
+
+    stop = Stop()
+    stop.on_signals()  # before what takes long: a signal must not be lost
+    if lifeline is not None:
+        stop.on_end_of(lifeline)
+    from halk.deploy import read_config, run_agent
+
+    found = read_config(config)
+    if check:
+        say(f"{config} is fine: {found.name}, {len(found.neighbours)} neighbours")
+        return
+    code = run_agent(found, until_end, stop)
+    if code:
+        raise SystemExit(code)
+
+
+def up(
+    network: Path,
+    *,
+    folder: Annotated[Path | None, cyclopts.Parameter(alias="-o")] = None,
+    tls: Annotated[bool, Flag] = False,
+    fresh: Annotated[bool, Flag] = False,
+    for_: Annotated[float | None, cyclopts.Parameter(name="--for")] = None,
+    until_end: Annotated[bool, Flag] = False,
+    json: Annotated[bool, Flag] = False,
+) -> None:
+    """Run a whole network on this machine, each agent a process; Ctrl-C stops it.
+
+    Parameters
+    ----------
+    network
+        The TOML file of the network.
+    folder
+        For configurations, logs and checkpoints of the agents; by default beside the
+        file, with a name that ends in -run. Agents go on from what is there.
+    tls
+        Make certificates, and let agents talk in mutual TLS.
+    fresh
+        Forget earlier checkpoints: all begin untaught.
+    for_
+        Stop after so many seconds.
+    until_end
+        Stop when all readings are learned.
+    json
+        Print the summary for machines, and nothing before.
+    """
+    from halk.cli.up import run_up
+
+    run_up(network, folder, tls, fresh, for_, until_end, json)
+
+
+def simulate(
+    network: Path,
+    *,
+    drop: float = 0.0,
+    delay: float = 0.005,
+    rate_spread: float = 0.0,
+    seed: int = 0,
+    json: Annotated[bool, Flag] = False,
+) -> None:
+    """Run the network of a file in one process: in lockstep, or free with faults.
+
+    Parameters
+    ----------
+    network
+        The TOML file of the network.
+    drop
+        Share of messages that are lost, in a free-running network.
+    delay
+        Seconds that a message takes.
+    rate_spread
+        How different the rates of agents are: with s, up to 1 + s times faster or
+        slower, at random.
+    seed
+        Decides what is random.
+    json
+        Print the summary for machines.
+    """
+    from halk.cli.live import summary_of, summary_table
+    from halk.deploy.plan import read_plan
+    from halk.deploy.simulation import simulate_free, simulate_lockstep
+
+    plan = read_plan(network)
+    if plan.mode == "lockstep":
+        if drop or rate_spread:
+            raise HalkError(
+                f"{network}: --drop and --rate-spread must go with mode = 'free': in "
+                "lockstep they change nothing but the time it takes"
+            )
+        _, found = simulate_lockstep(plan)
+    else:
+        try:
+            _, found = simulate_free(plan, drop, delay, rate_spread, seed)
+        except ValueError as error:
+            raise HalkError(str(error)) from None
+    if json:
+        put_json(summary_of(found))
+    else:
+        console().print(summary_table(found, f"{network.name}, {plan.mode}, simulated"))
+
+
+def certs(
+    folder: Path,
+    names: Annotated[list[str], cyclopts.Parameter(negative="")],
+    /,
+    *,
+    hosts: Names = ("localhost", "127.0.0.1"),
+    days: int = 825,
+    force: Annotated[bool, Flag] = False,
+) -> None:
+    """Make certificates of agents, and the authority that vouches for them.
+
+    Every agent needs its own certificate and key and the authority's certificate. The
+    authority's key stays here: who has it can be anybody.
+
+    Parameters
+    ----------
+    folder
+        Where they go. An authority that is there is used.
+    names
+        Of the agents.
+    hosts
+        Addresses and names of the machines that the agents listen on, separated by
+        commas.
+    days
+        How long the certificates are valid.
+    force
+        Replace certificates that are there, but never the authority.
+    """
+    from halk.net.certs import make_authority, make_certificate
+
+    authority = folder / "authority.pem"
+    try:
+        if not authority.exists():
+            say(f"made {make_authority(folder)}")
+        for name in names:
+            made = make_certificate(folder, name, hosts, days, force)
+            say(f"made {made.certificate} and {made.key}")
+    except FileExistsError as error:
+        raise HalkError(f"{error}; --force makes it anew") from None
+    except (TypeError, ValueError) as error:
+        raise HalkError(str(error)) from None

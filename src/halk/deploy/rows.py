@@ -1,0 +1,128 @@
+"""Rows of readings, from lines of CSV or of JSON; a bad one is a row too."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+from halk.streams.cells import number
+from halk.streams.errors import DataError
+from halk.streams.files import meant
+from halk.tables.cells import UNKNOWN
+from halk.tables.timestamps import seconds
+
+
+class Row(NamedTuple):
+    """A row: a reading; a gap, if ``y`` is None; or, with ``wrong``, neither."""
+
+    number: int
+    """Of its line, from 1."""
+    x: tuple[float, ...] | None
+    y: float | None
+    wrong: str = ""
+
+
+class Columns(NamedTuple):
+    """Which columns are inputs, and which is the value."""
+
+    inputs: tuple[str, ...]
+    value: str
+
+    def lacking(self, names: Sequence[str]) -> list[str]:
+        """Return the columns that are not among some names."""
+        return [name for name in (*self.inputs, self.value) if name not in names]
+
+    def row(self, line: int, cells: Mapping[str, Any]) -> Row:
+        """Return the row that cells are, by column."""
+        try:
+            x = tuple(_known(name, cells.get(name)) for name in self.inputs)
+            y = cells.get(self.value)
+            return Row(line, x, None if _is_empty(y) else _known(self.value, y))
+        except ValueError as error:
+            return Row(line, None, None, str(error))
+
+    def from_json(self, line: int, data: bytes) -> Row:
+        """Return the row of an object in JSON."""
+        try:
+            found = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            return Row(line, None, None, f"is not JSON: {error}")
+        if not isinstance(found, dict):
+            return Row(line, None, None, "is not a JSON object")
+        return self.row(line, found)
+
+
+def _is_empty(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return cell.strip().casefold() in UNKNOWN
+    return cell is None or cell != cell
+
+
+def _known(name: str, cell: Any) -> float:
+    """Return a cell as a number; times are seconds since 1970."""
+    text = cell.strip() if isinstance(cell, str) else cell
+    value = number(text)
+    value = seconds(text) if value != value else value
+    if not isfinite(value):
+        shown = "nothing" if _is_empty(cell) else repr(cell)[:40]
+        raise ValueError(f"{name} must be a finite number, got {shown}")
+    return value
+
+
+def cells_of(line: bytes) -> list[str] | None:
+    """Return the cells of a line of CSV, None if it has no cells."""
+    try:
+        found = next(csv.reader([line.decode("utf-8-sig")], strict=True), [])
+    except (UnicodeDecodeError, csv.Error):
+        return None
+    return [cell.strip() for cell in found]
+
+
+class CsvLines:
+    """Lines of CSV under a header; the numbers of lines count from 1.
+
+    A file that goes on without a header has that of the one before.
+    """
+
+    def __init__(self, columns: Columns, where: str) -> None:
+        self.columns, self.where = columns, where
+        self.header: list[str] = []
+
+    def row(self, n: int, line: bytes) -> Row | None:
+        """Return the row of a line; None for a header and for an empty line.
+
+        Raises
+        ------
+        DataError
+            If a header is needed and this is none.
+        """
+        if not line.strip(b" \t\r\n\xef\xbb\xbf"):
+            return None
+        cells = cells_of(line)
+        if n == 1 and self._is_header(cells or []):
+            return None
+        if not self.header:
+            self._refuse(cells)
+        if cells is None:
+            return Row(n, None, None, "is not a line of CSV in UTF-8")
+        if len(cells) != len(self.header):
+            wrong = f"has {len(cells)} cells, not {len(self.header)}"
+            return Row(n, None, None, wrong)
+        return self.columns.row(n, dict(zip(self.header, cells, strict=True)))
+
+    def _is_header(self, cells: list[str]) -> bool:
+        is_one = not self.columns.lacking(cells)
+        self.header = cells if is_one else self.header
+        return is_one
+
+    def _refuse(self, cells: list[str] | None) -> None:
+        names = cells or []
+        missing = self.columns.lacking(names)[0]
+        listed = ", ".join(names)[:200] or "no text"
+        raise DataError(
+            f"{self.where}: there is no column {missing!r}{meant(missing, names)}; its "
+            f"first line is {listed}"
+        )

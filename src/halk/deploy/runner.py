@@ -1,0 +1,271 @@
+"""The loop of an agent: hear, read, learn, keep; nothing of it waits.
+
+:meth:`Runner.turn` does what is due at a time that it is told, so that tests have the
+clock in hand. Around it, :mod:`halk.deploy.process` waits for messages and signals.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from halk.deploy.config import AgentConfig
+from halk.deploy.diary import Diary
+from halk.deploy.facts import facts_of
+from halk.deploy.keeper import Keeper
+from halk.deploy.logs import Log
+from halk.deploy.rows import Row
+from halk.errors import DivergenceError
+from halk.net import Parcel, Transport, post
+
+PULSE = 0.25
+"""Longest time between two turns, in seconds."""
+
+_TELL_EVERY = 10.0
+_FACTS_EVERY = 0.5
+
+
+class Runner:
+    """One agent at work.
+
+    Parameters
+    ----------
+    config : AgentConfig
+    node : FieldNode or StepNode
+    transport : Transport
+        May have ``alive()`` and counters, as Zenoh's has.
+    keeper : Keeper
+    log : Log
+    now : float
+        The time, by a clock that only goes forward.
+    """
+
+    def __init__(
+        self,
+        config: AgentConfig,
+        node: Any,
+        transport: Transport,
+        keeper: Keeper,
+        log: Log,
+        now: float,
+    ) -> None:
+        self.config, self.node, self.transport = config, node, transport
+        self.keeper, self.log = keeper, log
+        self.diary: Diary = node.diary
+        self.began = self.stepped_at = self._heard_at = now
+        self._step = node.step
+        self._heard: Any = None
+        self._is_diverged = False
+        self._next_reading = now
+        self._alive: dict[str, bool] = {}
+        self._told: dict[str, int] = self._refusals()
+        self._tell_at = now + _TELL_EVERY
+        self._facts_at = now
+        self.facts = facts_of(self, now)
+
+    # -------------------------------------------------------------------- turns
+
+    def turn(self, now: float) -> float:
+        """Do what is due; return the seconds until there may be more to do."""
+        for sender, data in self.transport.poll():
+            self._did(self.node.receive(sender, data, now), now)
+        self._did(self.node.wake(now), now)
+        self._look_around(now)
+        is_busy = self._read(now)
+        if self.keeper.is_due(now):
+            self.keep(now)
+        if now >= self._tell_at:
+            self._tell_at = now + _TELL_EVERY
+            self._tell_refusals(now)
+        if now >= self._facts_at:
+            self.renew(now)
+        return 0.0 if is_busy else self._pause(now)
+
+    def renew(self, now: float) -> None:
+        """Make the facts those of this moment."""
+        self._facts_at = now + _FACTS_EVERY
+        self.facts = facts_of(self, now) | {"at": now}
+
+    def _pause(self, now: float) -> float:
+        pause = min(PULSE, max(self.config.wait / 2, 0.01))
+        if self.config.readings.rate is not None and not self.diary.feed.is_over:
+            pause = min(pause, max(self._next_reading - now, 0.001))
+        return pause
+
+    def _did(self, parcels: list[Parcel], now: float) -> None:
+        """Note a step, in lockstep keep it first; then send what is to be said."""
+        if self.node.step != self._step:
+            self._step, self.stepped_at = self.node.step, now
+            if self.config.is_lockstep:
+                self.keep(now)
+        post(self.transport, parcels)
+
+    def keep(self, now: float) -> bool:
+        """Write the checkpoint, or say why not."""
+        had_failed, is_kept = bool(self.keeper.error), self.keeper.keep(now)
+        if not is_kept:
+            goes_on = "waits" if self.config.is_lockstep else "goes on learning"
+            self.log.say(
+                "error", "checkpoint failed", now, path=str(self.keeper.path),
+                error=self.keeper.error, agent_then=goes_on,
+            )  # fmt: skip
+        elif had_failed:
+            self.log.say("info", "checkpoint works again", now)
+        return is_kept
+
+    # ----------------------------------------------------------------- readings
+
+    def _read(self, now: float) -> bool:
+        """Take the next row if it is time; return whether there was one."""
+        if self.config.is_lockstep:
+            if not self.node.is_idle or not self._may_step(now):
+                return False
+        elif self.config.readings.rate is None and self.node.is_waiting:
+            return False
+        if now < self._next_reading or not self._is_ready(now):
+            return False
+        row = None if self._has_all_steps() else self.diary.feed.row()
+        for what in self.diary.feed.happened():
+            self.log.say("warning", "readings file", now, was=what)
+        if row is None:
+            return self._without_row(now)
+        self._did(self._taken(row, now), now)
+        rate = self.config.readings.rate
+        if rate is not None:
+            self._next_reading = max(self._next_reading + 1 / rate, now)
+        return True
+
+    def _may_step(self, now: float) -> bool:
+        """Return whether the last step is in the file: the next must wait for it."""
+        if not self.keeper.is_current and self.keeper.is_due(now):
+            self.keep(now)
+        return self.keeper.is_current
+
+    def _has_all_steps(self) -> bool:
+        steps = self.config.steps
+        return steps is not None and self.node.step >= steps
+
+    def _is_ready(self, now: float) -> bool:
+        """Return whether a replay may begin: its neighbours should be there."""
+        source = self.config.readings
+        is_replay = source.source == "csv" and not source.follow
+        if not is_replay or self.config.is_lockstep:
+            return True
+        all_there = all(peer.is_greeted for peer in self.node.peers.values())
+        return all_there or now - self.began >= self.config.patience or self._has_read
+
+    _has_read = False
+
+    def _without_row(self, now: float) -> bool:
+        """Pass in lockstep, if there is nothing to read any more but others go on."""
+        if not self.config.is_lockstep or not self.diary.feed.is_over:
+            return False
+        is_wanted = self.config.steps is not None or self.node.is_awaited
+        if self._has_all_steps() or not is_wanted:
+            return False
+        self._did(self.node.skip(now), now)
+        return True
+
+    def _taken(self, row: Row, now: float) -> list[Parcel]:
+        """Learn a row; return what is to be said about it."""
+        self._has_read = True
+        if row.wrong:
+            self.diary.n_bad += 1
+            self.log.say("warning", "bad row", now, row=row.number, wrong=row.wrong)
+        elif row.y is None:
+            self.diary.n_gaps += 1
+        else:
+            parcels = self._learned(row, now)
+            if parcels is not None:
+                return parcels
+        return list(self.node.skip(now)) if self.config.is_lockstep else []
+
+    def _learned(self, row: Row, now: float) -> list[Parcel] | None:
+        """Learn a reading; None if that cannot be."""
+        try:
+            prediction = self.node.agent.predict(row.x)
+            parcels: list[Parcel] = self.node.read(row.x, row.y, now)
+        except DivergenceError as error:
+            self.diary.n_diverged += 1
+            self._is_diverged = True
+            self.log.say("error", "diverged", now, row=row.number, wrong=str(error))
+            return None
+        except ValueError as error:  # a label that is none, a value too large
+            self.diary.n_bad += 1
+            self.log.say("warning", "bad row", now, row=row.number, wrong=str(error))
+            return None
+        self._is_diverged = False
+        self.diary.add(prediction, float(row.y or 0.0))
+        return parcels
+
+    # --------------------------------------------------------------- neighbours
+
+    def alive(self) -> dict[str, bool]:
+        """Return which neighbours can be reached, if the transport knows."""
+        found = getattr(self.transport, "alive", None)
+        return dict(found()) if found is not None else {}
+
+    def traffic(self) -> dict[str, Any]:
+        """Return what the transport has counted."""
+        names = ("n_sent", "n_received", "bytes_sent", "bytes_received")
+        found = {name: getattr(self.transport, name, None) for name in names}
+        return found | {"dropped": dict(getattr(self.transport, "dropped", {}))}
+
+    def _look_around(self, now: float) -> None:
+        alive = self.alive()
+        if alive == self._alive:
+            return
+        for name, is_alive in alive.items():
+            if is_alive != self._alive.get(name, False):
+                event = "neighbour is there" if is_alive else "neighbour is gone"
+                level = "info" if is_alive else "warning"
+                self.log.say(level, event, now, neighbour=name)
+            if not is_alive and not self.config.is_lockstep:
+                # asking it would cost `wait` seconds a reading; its hello undoes this
+                self.node.peers[name].is_greeted = False
+        self._alive = alive
+
+    def _refusals(self) -> dict[str, int]:
+        node = self.node
+        tables = (("refused", node.refused), ("complaints", node.complaints))
+        return {f"{w} {r.name.lower()}": n for w, t in tables for r, n in t.items()}
+
+    def _tell_refusals(self, now: float) -> None:
+        counts = self._refusals()
+        fresh = {k: n - self._told.get(k, 0) for k, n in counts.items()}
+        fresh = {k: n for k, n in fresh.items() if n > 0}
+        self._told = counts
+        if fresh:
+            self.log.say("warning", "messages refused", now, **fresh)
+
+    # ------------------------------------------------------------------- status
+
+    def status(self, now: float) -> str:
+        """Return ok, or what is wrong: diverged, stuck."""
+        if self._is_diverged:
+            return "diverged"
+        if self.config.is_lockstep and now - self.stepped_at > self.config.stuck:
+            is_waiting = not self.node.is_idle or not self.keeper.is_current
+            return "stuck" if is_waiting else "ok"
+        return "ok"
+
+    def is_finished(self) -> bool:
+        """Return whether all readings are learned."""
+        if self.config.is_lockstep:
+            if self.config.steps is not None:
+                return self._has_all_steps()
+            return self.diary.feed.is_over and bool(self.node.is_idle)
+        return self.diary.feed.is_over and not self.node.is_waiting
+
+    def may_leave(self, now: float) -> bool:
+        """Return whether it is done and no neighbour has needed it for a while.
+
+        Who lacks an answer asks again, so silence means that nobody does. Hellos do
+        not count.
+        """
+        said = {
+            name: (peer.incarnation, [peer.last.get(k) for k in ("Query", "Pass")])
+            for name, peer in self.node.peers.items()
+        }
+        if said != self._heard or not self.is_finished():
+            self._heard, self._heard_at = said, now
+        return now - self._heard_at >= max(2.0, 3 * self.config.retry)

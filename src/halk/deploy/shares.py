@@ -1,0 +1,68 @@
+"""A table of the readings of all sensors, as one list of rows an agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from halk.deploy.keys import Keys
+from halk.deploy.rows import Columns, Row
+from halk.streams.files import meant
+from halk.tables import table_of
+from halk.tables.cells import labels, numeric, timed
+from halk.tables.timestamps import are_times
+
+Shares = dict[str, list[Row]]
+
+
+def shares(keys: Keys, path: Any, sensor: str, columns: Columns) -> Shares:
+    """Return the rows of every sensor, in the order of the table."""
+    table = table_of(path)
+    for word, name in _asked(sensor, columns):
+        if name not in table.header:
+            there = ", ".join(table.header)
+            hint = meant(name, table.header)
+            keys.refuse(
+                word, f"must be a column of {path}, got {name!r}{hint}; it has {there}"
+            )
+    inputs = [
+        timed(table, name) if are_times(table.cells(name)) else numeric(table, name)
+        for name in columns.inputs
+    ]
+    value = numeric(table, columns.value)
+    X = np.column_stack([column.values for column in inputs])
+    found: Shares = {}
+    for k, name in enumerate(labels(table, sensor)):
+        rows = found.setdefault(name, [])
+        rows.append(
+            _row(len(rows) + 2, X[k], float(value.values[k]), value.is_wrong[k])
+        )
+    if "" in found:
+        n = len(found[""])
+        keys.refuse("sensor", f"must be filled in all rows of {path}: {n} are empty")
+    return found
+
+
+def _asked(sensor: str, columns: Columns) -> list[tuple[str, str]]:
+    inputs = [("inputs", name) for name in columns.inputs]
+    return [("sensor", sensor), *inputs, ("value", columns.value)]
+
+
+def _row(line: int, x: Any, y: float, is_wrong: Any) -> Row:
+    if np.isnan(x).any() or is_wrong:
+        return Row(line, None, None, "has a cell that is no finite number")
+    return Row(line, tuple(x.tolist()), None if y != y else y)
+
+
+def as_csv(rows: list[Row], columns: Columns) -> str:
+    """Return rows as a file, in which every number is the same to the last bit.
+
+    A bad row stays one: in lockstep every row is a step.
+    """
+    names = [f'"{name}"' for name in (*columns.inputs, columns.value)]
+    lines = [",".join(names)]
+    for row in rows:
+        x = ["?" for _ in columns.inputs] if row.x is None else map(repr, row.x)
+        lines.append(",".join([*x, "" if row.y is None else repr(row.y)]))
+    return "\n".join([*lines, ""])

@@ -1,0 +1,197 @@
+"""The network of a file in one process: in lockstep by the engine, or free running.
+
+Free running is the same nodes as in the field on a clock of their own, with messages
+that are lost and late as asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from halk import HALK, Network
+from halk._validation import nonnegative
+from halk.deploy.diary import Score
+from halk.deploy.model import Model
+from halk.deploy.plan import Plan
+from halk.deploy.rows import Row
+from halk.net import FreeNode
+from halk.net.faults import Faults, World
+from halk.step import LARGEST
+
+PAUSE = 0.2
+"""Seconds between two readings of an agent whose rate is not given."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one agent."""
+
+    name: str
+    readings: int
+    bad_rows: int
+    atoms: int
+    rmse: float
+    recent_rmse: float
+    refused: int = 0
+    steps: int = 0
+
+
+def learner_of(plan: Plan) -> HALK:
+    """Return the learner of the whole network, untaught."""
+    if not any(plan.paces):
+        return plan.model.learner(plan.network)
+    paces = []
+    for i in range(len(plan.names)):
+        own = Model(plan.model.inputs, plan.own(i, plan.model.arguments))
+        paces.append(own.agent([]).pace)
+    eta, dual, budget = (np.array(column) for column in zip(*paces, strict=True))
+    one_way = {"epsilon": budget, "parsimony": None, "alpha": None}
+    return plan.model.learner(
+        plan.network, step_size=eta, dual_step_size=dual, **one_way
+    )
+
+
+def stream_of(plan: Plan) -> tuple[Any, Any, list[int]]:
+    """Return the readings as arrays, step by step, and how many rows were bad."""
+    rows = [plan.rows(i) for i in range(len(plan.names))]
+    n_steps, p = max(map(len, rows)), len(plan.model.inputs)
+    X = np.zeros((n_steps, len(rows), p))
+    Y = np.full((n_steps, len(rows)), np.nan)
+    bad = [0] * len(rows)
+    labels = learner_of(plan).loss.takes_labels
+    for i, own in enumerate(rows):
+        for t, row in enumerate(own):
+            if _is_bad(row, labels):
+                bad[i] += 1
+            elif row.y is not None:
+                X[t, i], Y[t, i] = row.x, row.y
+    return X, Y, bad
+
+
+def _is_bad(row: Row, labels: bool) -> bool:
+    """Return whether an agent would not learn from a row, and say so."""
+    if row.wrong or row.y is None:
+        return bool(row.wrong)
+    return abs(row.y) >= LARGEST or (labels and abs(row.y) != 1)
+
+
+def simulate_lockstep(plan: Plan) -> tuple[HALK, list[Outcome]]:
+    """Learn all readings, a row of every agent a step; return what came of it."""
+    learner, (X, Y, bad) = learner_of(plan), stream_of(plan)
+    scores = [Score() for _ in plan.names]
+    for piece in learner.dense_pieces(X, Y):
+        record = learner.observe(piece)
+        triples = zip(piece.agent, record.prediction, piece.y, strict=True)
+        for i, prediction, y in triples:
+            scores[i].add(float(prediction), float(y))
+    orders = learner.model_order.tolist()
+    found = [
+        _outcome(plan.names[i], score, bad[i], orders[i], steps=len(Y))
+        for i, score in enumerate(scores)
+    ]
+    return learner, found
+
+
+def simulate_free(
+    plan: Plan,
+    drop: float = 0.0,
+    delay: float = 0.005,
+    rate_spread: float = 0.0,
+    seed: int = 0,
+) -> tuple[World, list[Outcome]]:
+    """Let the nodes of the field learn all readings, each at its own pace.
+
+    Parameters
+    ----------
+    plan : Plan
+    drop : float
+        Share of messages that are lost.
+    delay : float
+        Seconds that a message takes.
+    rate_spread : float
+        Rates of agents are multiplied by a random number between ``1 / (1 + s)`` and
+        ``1 + s``.
+    seed : int
+    """
+    spread = 1 + nonnegative("rate_spread", rate_spread)
+    rng = Random(seed)
+    X, Y, bad = stream_of(plan)
+    counts = [len(plan.rows(i)) for i in range(len(plan.names))]
+    pauses = [
+        (1 / source.rate if source.rate else PAUSE) * spread ** rng.uniform(-1, 1)
+        for source in plan.sources
+    ]
+    scores = [Score() for _ in plan.names]
+    faults = Faults(drop=drop, delay=delay, until=inf)
+    world = _World(plan, X, Y, counts, scores, pauses, seed, faults)
+    longest = max(n * pause for n, pause in zip(counts, pauses, strict=True))
+    world.run(longest + max(pauses) + 4 * (plan.wait + delay))
+    found = []
+    for i, node in enumerate(world.living()):
+        n = sum(node.refused.values())
+        order = node.agent.order
+        found.append(_outcome(node.name, scores[i], bad[i], order, n, node.step))
+    return world, found
+
+
+class _World(World):
+    """A world in which every agent has a pace of its own, and a score."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        X: Any,
+        Y: Any,
+        counts: list[int],
+        scores: list[Score],
+        pauses: list[float],
+        seed: int,
+        faults: Faults,
+    ) -> None:
+        self._X, self._Y, self._counts = X, Y, counts
+        self._scores, self._pauses = scores, pauses
+        learner, p = learner_of(plan), len(plan.model.inputs)
+        options: dict[str, Any] = {"unit": plan.unit, "limits": plan.limits}
+        options |= {"retry": plan.retry, "wait": plan.wait}
+
+        def make(i: int) -> FreeNode:
+            names = _neighbours(plan.network, i)
+            return FreeNode(learner.agent(i, p), plan.names[i], names, **options)
+
+        super().__init__(
+            make, len(plan.names), self._reading, 0, seed, faults, min(pauses), 10**9
+        )
+
+    def on_read(self, i: int) -> None:
+        """Give an agent its next reading, and note what it would have said."""
+        self.at(self.now + self._pauses[i], "read", i)
+        node: Any = self.nodes[i]
+        n = self._n_read[i]
+        if n >= self._counts[i]:
+            return
+        self._n_read[i] += 1
+        reading = self._reading(i, n)
+        if reading is not None:
+            self._scores[i].add(node.agent.predict(reading[0]), reading[1])
+            self._did(i, node, node.read(*reading, self.now))
+
+    def _reading(self, i: int, n: int) -> tuple[Any, float] | None:
+        y = float(self._Y[n, i])
+        return None if y != y else (self._X[n, i], y)
+
+
+def _neighbours(network: Network, i: int) -> list[str]:
+    mine = network.neighbours[network.indptr[i] : network.indptr[i + 1]]
+    return [network.names[j] for j in mine.tolist()]
+
+
+def _outcome(
+    name: str, score: Score, bad: int, atoms: int, refused: int = 0, steps: int = 0
+) -> Outcome:
+    errors = score.rmse, score.recent_rmse
+    return Outcome(name, score.n_readings, bad, atoms, *errors, refused, steps)
