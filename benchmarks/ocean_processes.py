@@ -197,9 +197,10 @@ def _move_to_hosts(places: list[Place], switch: Switch) -> None:
         port = text.split("listen = [", 1)[1].split('"', 2)[1]
         where[port] = f"{switch.address(i)}:7447"
     for place, text in zip(places, texts, strict=True):
+        moved = text
         for old, new in where.items():
-            text = text.replace(f'"{old}"', f'"{new}"')
-        place.config.write_text(text + "\n[security]\nplain = true\n")
+            moved = moved.replace(f'"{old}"', f'"{new}"')
+        place.config.write_text(moved + "\n[security]\nplain = true\n")
 
 
 def _wait(places: list[Place], n_readings: int, processes: list[Any]) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -148,7 +147,7 @@ def in_one_process(plan: Plan, n_steps: int, folder: Path) -> tuple[float, float
         for node, end, own in zip(nodes, ends, rows, strict=True):
             while not node.is_idle:  # the hellos of the first step
                 _round(nodes, ends)
-            post(end, node.read(own[t].x, own[t].y, 0.0))
+            post(end, node.read(own[t].x, float(own[t].y or 0.0), 0.0))
         while not all(node.is_idle for node in nodes):
             _round(nodes, ends)
     learned = 1e6 * (time.process_time() - began) / (n_steps - n_warm) / len(nodes)
@@ -198,4 +197,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.switch import Switch
 from halk.deploy.config import read_config
 from halk.deploy.feeds import feed_of
 from halk.deploy.process import node_of
 from halk.net import bring_back
-from benchmarks.switch import Switch
 
 N_AGENTS = 5
 N_READINGS = 600
@@ -151,7 +151,7 @@ class Fleet:
             self.processes[i].wait()
 
     def wait_for(self, n_readings: int, *agents: int) -> None:
-        """Wait until agents have learned so many readings and said so in their files."""
+        """Wait until agents have learned so many readings, by what their files say."""
         chosen = agents or range(N_AGENTS)
         self.wait_until(
             lambda: all(self.n_readings(i) >= n_readings for i in chosen),
