@@ -69,7 +69,9 @@ def fields() -> tuple[Field, Field]:
     return field.subset(~mask), field.subset(mask)
 
 
-def written(folder: Path, mode: str, n_steps: int, rate: float) -> Plan:
+def written(
+    folder: Path, mode: str, n_steps: int, radius: float, rate: float = 1.0
+) -> Plan:
     """Write the network and its readings; return the plan."""
     folder.mkdir(parents=True, exist_ok=True)
     training, _ = fields()
@@ -86,7 +88,7 @@ def written(folder: Path, mode: str, n_steps: int, rate: float) -> Plan:
     for name in names if mode == "free" else []:
         own = rate * float(np.exp(rng.uniform(-0.7, 0.7)))
         text += f'[[agents]]\nname = "{name}"\nrate = {own:.3f}\n'
-    for i, j in training.network(1000.0, TOLERANCE).edges.tolist():
+    for i, j in training.network(radius, TOLERANCE).edges.tolist():
         if i < j:
             pair = f'["{names[i]}", "{names[j]}"]'
             text += f"[[edges]]\nbetween = {pair}\ntolerance = {TOLERANCE}\n"
@@ -114,9 +116,9 @@ def error_of(predict: Any) -> float:
     return float(np.sqrt(np.mean([(predict(i, x) - y) ** 2 for i, x, y in triples])))
 
 
-def lockstep(folder: Path, n_steps: int) -> None:
+def lockstep(folder: Path, n_steps: int, radius: float) -> None:
     """Run in lockstep, as processes and in the simulator, and compare."""
-    plan = written(folder, "lockstep", n_steps, 1.0)
+    plan = written(folder, "lockstep", n_steps, radius)
     learner, _ = simulate_lockstep(plan)
     in_simulator = error_of(lambda i, x: float(learner.predict(i, [[x]])[0]))
     print(f"simulator: fill-in error {in_simulator:.4f} degC", flush=True)
@@ -149,12 +151,12 @@ def lockstep(folder: Path, n_steps: int) -> None:
     print(f"{same} of {len(nodes)} models are the simulator's, bit for bit")
 
 
-def free(folder: Path, n_steps: int, rate: float, loss: float) -> None:
+def free(folder: Path, n_steps: int, radius: float, rate: float, loss: float) -> None:
     """Run free on hosts that lose packets, and compare with lockstep."""
-    plan = written(folder, "lockstep", n_steps, rate)
+    plan = written(folder, "lockstep", n_steps, radius)
     learner, _ = simulate_lockstep(plan)
     in_step = error_of(lambda i, x: float(learner.predict(i, [[x]])[0]))
-    plan = written(folder, "free", n_steps, rate)
+    plan = written(folder, "free", n_steps, radius, rate)
     plan.model.warm_up()
     places = prepare(plan, folder / "run", False, True)
     with Switch(len(places)) as switch:
@@ -223,14 +225,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["lockstep", "free"])
     parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--radius", type=float, default=1000.0, help="of links, km")
     parser.add_argument("--rate", type=float, default=1.0, help="readings a second")
     parser.add_argument("--loss", type=float, default=0.05)
     parser.add_argument("--folder", type=Path, default=Path("halk-bench/ocean"))
     arguments = parser.parse_args()
     if arguments.what == "lockstep":
-        lockstep(arguments.folder, arguments.steps)
+        lockstep(arguments.folder, arguments.steps, arguments.radius)
     else:
-        free(arguments.folder, arguments.steps, arguments.rate, arguments.loss)
+        free(
+            arguments.folder, arguments.steps, arguments.radius, arguments.rate,
+            arguments.loss,
+        )  # fmt: skip
 
 
 if __name__ == "__main__":
