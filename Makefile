@@ -15,6 +15,10 @@ SAY := @printf '== %s\n'
 # Numba's disk cache is named after the sources: see tools/source_hash.py.
 WITH_CACHE = cache=$$($(BIN)/python tools/source_hash.py) && NUMBA_CACHE_DIR="$$cache"
 
+# A file of tests stays with one worker: what it compiles and prepares is made once.
+WORKERS ?= 2
+IN_PARALLEL = -n $(WORKERS) --dist loadfile
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -32,7 +36,7 @@ demo: $(BASE) ## Watch sensors of the Gulf of Mexico fill in what they did not m
 
 test: lint types ## Run every check: lint, types, and all tests that are not slow
 	$(SAY) "tests"
-	@$(WITH_CACHE) $(BIN)/python -m pytest -m "not slow"
+	@$(WITH_CACHE) $(BIN)/python -m pytest -m "not slow" $(IN_PARALLEL)
 
 test-slow: $(DEV) ## Run the slow tests
 	$(SAY) "slow tests"
