@@ -217,6 +217,31 @@ def test_a_sample_is_of_few_sensors_with_all_they_have():
         assert set(sample.y[sample.agent == i]) <= set(whole)
 
 
+def test_places_are_as_far_apart_in_the_plane_as_on_the_globe():
+    """Also in the north, where longitudes are close, and across the date line."""
+    positions = np.array([[60.0, 179.5], [60.0, -179.5], [60.5, 179.5], [59.5, 179.9]])
+    names = tuple("abcd")
+    flat = Sensors(names, positions, True, {}, ()).flat()
+    away = np.linalg.norm(flat[:, None] - flat[None], axis=2)
+    lat, lon = np.radians(positions).T
+    half = np.sin((lat[:, None] - lat) / 2) ** 2
+    half += np.cos(lat[:, None]) * np.cos(lat) * np.sin((lon[:, None] - lon) / 2) ** 2
+    np.testing.assert_allclose(away, 2 * 6371 * np.arcsin(np.sqrt(half)), rtol=0.02)
+
+
+def test_coverage_counts_what_lay_inside_before_it_was_learned():
+    readings, sensors, _ = made(n_sensors=3, n_each=100)
+    model = halk.fit(readings, sensors, quick=True)
+    judged = int(model.learned.judged.sum())
+    assert judged == 100
+    assert model.learned.coverage == model.learned.n_covered / judged
+    assert 0.8 < model.learned.coverage < 1.0
+    far = {**readings, "t_C": [y + 1000.0 for y in readings["t_C"]]}
+    before = model.learned.n_covered
+    model.update(far)
+    assert model.learned.n_covered - before < 300, "the first cannot have been inside"
+
+
 def test_memory_is_even_and_knows_readings_again():
     rng = np.random.default_rng(0)
     agent = np.concatenate([np.zeros(30_000, np.int64), np.ones(3000, np.int64)])
