@@ -45,6 +45,9 @@ CASES = {
     "open quote": Broken(GOOD + 'south,"2024-01-04,3\n', "error", "unreadable"),
     "twice the same column": Broken("station,t,t\na,1,2\n", "error", "unreadable"),
     "spreadsheet": Broken("PK\x03\x04 and so on", "error", "unreadable"),
+    "mixed zones": Broken(
+        GOOD.replace("01-02,2.0", "01-02T12:00+02:00,2.0"), "warning", "mixed-zones"
+    ),
     "no header": Broken("north,0,1.5\nsouth,1,2.5\n", "error", "no-header"),
     "no sensor": Broken(
         "time,value\n2024-01-01,1\n2024-01-02,2\n",

@@ -15,6 +15,7 @@ from halk.tables.cells import Column, labels, numeric, timed
 from halk.tables.findings import ERROR, WARNING, Findings, counted
 from halk.tables.schema import TIME, Schema
 from halk.tables.sensors import Sensors, refuse_outside
+from halk.tables.zones import say_mixed_zones
 
 STANDING = 1e-4
 """How far a sensor may move, in the size of the network, and count as standing."""
@@ -77,6 +78,9 @@ def rows_of(
         for one in schema.inputs
     ]
     values = _values(table, schema.target, missing)
+    for column in inputs:
+        if column.is_time:
+            say_mixed_zones(table, column, findings)
     level = WARNING if skips else ERROR
     is_bad = _bad_cells(table, names, inputs, values, level, findings)
     schema, inputs, found = _places(table, schema, names, inputs, sensors, findings)
