@@ -69,25 +69,35 @@ def fields() -> tuple[Field, Field]:
     return field.subset(~mask), field.subset(mask)
 
 
+def rates_of(n_agents: int, rate: float) -> Any:
+    """Return readings a second, of the slowest a quarter of the fastest's; or ones."""
+    if not rate:
+        return np.ones(n_agents)
+    return rate * np.exp(np.random.default_rng(0).uniform(-0.7, 0.7, n_agents))
+
+
 def written(
     folder: Path, mode: str, n_steps: int, radius: float, rate: float = 1.0
 ) -> Plan:
-    """Write the network and its readings; return the plan."""
+    """Write the network and its readings; return the plan.
+
+    Free-running agents read for about as long, so the faster have more to read.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     training, _ = fields()
-    X, Y = drawn(training, n_steps, seed=0)
     names = [f"s{i:02}" for i in range(training.n_agents)]
+    rates = rates_of(training.n_agents, rate if mode == "free" else 0.0)
+    counts = np.round(n_steps * rates / rates.mean()).astype(int)
+    X, Y = drawn(training, int(counts.max()), seed=0)
     rows = ["sensor,depth,t_C"]
-    for x, y in zip(scaled(X[..., 0]), Y, strict=True):
-        rows += [
-            f"{n},{a!r},{b!r}"
-            for n, a, b in zip(names, x.tolist(), y.tolist(), strict=True)
-        ]
+    for i, name in enumerate(names):
+        pairs = zip(scaled(X[:, i, 0]).tolist(), Y[:, i].tolist(), strict=True)
+        rows += [f"{name},{x!r},{y!r}" for x, y in list(pairs)[: counts[i]]]
     (folder / "readings.csv").write_text("\n".join([*rows, ""]))
-    text, rng = _NETWORK.format(mode=mode), np.random.default_rng(0)
-    for name in names if mode == "free" else []:
-        own = rate * float(np.exp(rng.uniform(-0.7, 0.7)))
-        text += f'[[agents]]\nname = "{name}"\nrate = {own:.3f}\n'
+    text = _NETWORK.format(mode=mode)
+    if mode == "free":
+        for name, own in zip(names, rates, strict=True):
+            text += f'[[agents]]\nname = "{name}"\nrate = {own:.3f}\n'
     for i, j in training.network(radius, TOLERANCE).edges.tolist():
         if i < j:
             pair = f'["{names[i]}", "{names[j]}"]'
@@ -170,10 +180,10 @@ def free(folder: Path, n_steps: int, radius: float, rate: float, loss: float) ->
                     processes.append(
                         subprocess.Popen(inside, stderr=log, env=os.environ)
                     )
-            _wait(places, 1, processes)
+            _wait(places, [1] * len(places), processes)
             switch.loss = loss
             began = time.perf_counter()
-            _wait(places, n_steps, processes)
+            _wait(places, [len(plan.rows(i)) for i in range(len(places))], processes)
             seconds = time.perf_counter() - began
             for process in processes:
                 process.send_signal(signal.SIGTERM)
@@ -205,7 +215,7 @@ def _move_to_hosts(places: list[Place], switch: Switch) -> None:
         place.config.write_text(moved + "\n[security]\nplain = true\n")
 
 
-def _wait(places: list[Place], n_readings: int, processes: list[Any]) -> None:
+def _wait(places: list[Place], wanted: list[int], processes: list[Any]) -> None:
     told = time.monotonic()
     while True:
         time.sleep(5.0)
@@ -213,7 +223,7 @@ def _wait(places: list[Place], n_readings: int, processes: list[Any]) -> None:
         counts = [node.diary.n_readings for node in nodes_of(there)]
         if any(process.poll() is not None for process in processes):
             raise SystemExit("an agent has ended; see its log")
-        if len(there) == len(places) and min(counts) >= n_readings:
+        if len(there) == len(places) and all(np.array(counts) >= wanted):
             return
         if time.monotonic() - told > 30:
             told = time.monotonic()
