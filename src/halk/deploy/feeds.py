@@ -11,8 +11,8 @@ import sys
 from collections import deque
 from typing import Any, Protocol
 
-from halk.deploy.config import Source
 from halk.deploy.rows import Columns, CsvLines, Row
+from halk.deploy.settings import Source
 from halk.deploy.tail import Tail
 from halk.streams.files import unreadable
 

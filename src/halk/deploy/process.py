@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 import time
@@ -11,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from halk.deploy.config import AgentConfig
 from halk.deploy.diary import Diary, FieldNode, StepNode
 from halk.deploy.feeds import Feed, feed_of
 from halk.deploy.health import Health
@@ -19,6 +19,7 @@ from halk.deploy.keeper import Keeper
 from halk.deploy.keys import ConfigError
 from halk.deploy.logs import Log
 from halk.deploy.runner import Runner
+from halk.deploy.settings import AgentConfig
 from halk.net.zenoh import Identity, ZenohTransport
 
 GRACE = 20.0
@@ -51,6 +52,8 @@ class Stop:
 
     why: str = ""
     event: threading.Event = field(default_factory=threading.Event)
+    is_held: bool = False
+    """Whether a parent will say when a replay may begin, and has not yet."""
 
     def __call__(self, why: str) -> None:
         """Ask to stop."""
@@ -67,11 +70,19 @@ class Stop:
         signal.signal(number, signal.SIG_DFL)
 
     def on_end_of(self, lifeline: int) -> None:
-        """Stop when a pipe is closed, as it is when who holds the other end is gone."""
+        """Stop when a pipe is closed, as it is when who holds the other end is gone.
+
+        Before that, one byte in it says that a replay may begin. All agents read the
+        same pipe: none must take a second one.
+        """
+        self.is_held = True
 
         def watch() -> None:
-            while os.read(lifeline, 1):
-                pass
+            if os.read(lifeline, 1):
+                self.is_held = False
+                end = select.poll()
+                end.register(lifeline, 0)
+                end.poll()
             self("the parent is gone")
             time.sleep(GRACE)
             os._exit(1)  # whatever it hangs in
@@ -145,7 +156,9 @@ def run_agent(
         node = node_of(config, feed, int(time.time()))
         keeper = brought_back(config, node, log, time.time())
         clock = time.monotonic
-        runner = Runner(config, node, transport, keeper, log, clock())
+        runner = Runner(
+            config, node, transport, keeper, log, clock(), lambda: not stop.is_held
+        )
         log.say(
             "info", "started", mode=config.mode, incarnation=node.incarnation,
             neighbours=[one.name for one in config.neighbours],
