@@ -17,33 +17,16 @@ from halk.deploy.feeds import Feed, feed_of
 from halk.deploy.health import Health
 from halk.deploy.keeper import Keeper
 from halk.deploy.keys import ConfigError
+from halk.deploy.link import check_link, connect_zenoh
 from halk.deploy.logs import Log
 from halk.deploy.runner import Runner
+from halk.errors import HalkError
 from halk.deploy.settings import AgentConfig
-from halk.net.zenoh import Identity, ZenohTransport
 
 GRACE = 20.0
 """Seconds that an agent without a parent may take to stop by itself."""
 
 Connect = Callable[[AgentConfig], Any]
-
-
-def connect_zenoh(config: AgentConfig) -> Any:
-    """Return the transport of an agent."""
-    files = config.security
-    identity = None
-    if files.certificate and files.key and files.authority:
-        identity = Identity(files.certificate, files.key, files.authority)
-    ends = {one.name: one.endpoints for one in config.neighbours}
-    source = config.readings
-    topics = {source.key: source.senders} if source.key else {}
-    try:
-        return ZenohTransport(
-            config.name, config.listen, ends, identity, network=config.network,
-            allow_plain=config.security.plain, topics=topics,
-        )  # fmt: skip
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{config.file}: {error}") from None
 
 
 @dataclass
@@ -149,6 +132,7 @@ def run_agent(
             f"{config.file}: readings must have an end to go with --until-end; leave "
             "one of them out"
         )
+    check_link(config)  # before what takes long
     config.model.warm_up()
     transport = connect(config)
     try:
@@ -194,6 +178,9 @@ def _loop(
                 stop("the end of the readings")
             elif pause > 0:
                 wait(pause)
+    except HalkError as error:  # such as readings without the columns
+        runner.log.say("error", "cannot go on", clock(), wrong=str(error))
+        return 1
     except Exception:
         # what is in memory may be torn: the last file is what to go on from
         runner.log.failed("crashed")
