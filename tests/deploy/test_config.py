@@ -200,7 +200,7 @@ def test_a_topic_with_certificates_needs_senders(tmp_path):
     for name in ("c", "k", "a"):
         (tmp_path / name).touch()
     text += '[security]\ncertificate = "c"\nkey = "k"\nauthority = "a"\n'
-    with pytest.raises(ConfigError, match="readings.senders is missing: with certif"):
+    with pytest.raises(ConfigError, match=r"readings\.senders is missing: with certif"):
         read_config(written(tmp_path, text))
     text = text.replace('"topic"', '"topic"\nsenders = ["probe"]')
     assert read_config(written(tmp_path, text)).readings.senders == ("probe",)

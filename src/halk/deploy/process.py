@@ -20,8 +20,8 @@ from halk.deploy.keys import ConfigError
 from halk.deploy.link import check_link, connect_zenoh
 from halk.deploy.logs import Log
 from halk.deploy.runner import Runner
-from halk.errors import HalkError
 from halk.deploy.settings import AgentConfig
+from halk.errors import HalkError
 
 GRACE = 20.0
 """Seconds that an agent without a parent may take to stop by itself."""

@@ -125,6 +125,7 @@ def simulate_free(
     seed : int
     """
     spread = 1 + nonnegative("rate_spread", rate_spread)
+    delay = nonnegative("delay", delay)
     rng = Random(seed)
     X, Y, bad = stream_of(plan)
     counts = [len(plan.rows(i)) for i in range(len(plan.names))]
