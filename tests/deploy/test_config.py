@@ -195,6 +195,17 @@ def test_lockstep_needs_a_file(tmp_path):
         read_config(written(tmp_path, text))
 
 
+def test_a_topic_with_certificates_needs_senders(tmp_path):
+    text = AGENT.replace('path = "north.csv"', 'source = "topic"\nkey = "buoys/north"')
+    for name in ("c", "k", "a"):
+        (tmp_path / name).touch()
+    text += '[security]\ncertificate = "c"\nkey = "k"\nauthority = "a"\n'
+    with pytest.raises(ConfigError, match=r"readings\.senders is missing: with certif"):
+        read_config(written(tmp_path, text))
+    text = text.replace('"topic"', '"topic"\nsenders = ["probe"]')
+    assert read_config(written(tmp_path, text)).readings.senders == ("probe",)
+
+
 def test_files_that_are_none(tmp_path):
     with pytest.raises(ConfigError, match="must be readable: No such file"):
         read_config(tmp_path / "none.toml")

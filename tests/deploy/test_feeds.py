@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from halk.deploy.config import Source
 from halk.deploy.feeds import CsvFeed, StdinFeed, TopicFeed
+from halk.deploy.settings import Source
 from halk.streams import DataError
 
 COLUMNS = {"inputs": ("time", "depth_m"), "value": "t_C"}
@@ -113,7 +113,8 @@ def test_standard_input_in_json(pipe):
 def test_a_topic():
     class Topic:
         def __init__(self):
-            self.payloads = [b'{"time": 1, "depth_m": 2, "t_C": 3}', b"\xff"]
+            huge = b'{"time": 1, "depth_m": %s, "t_C": 3}' % (b"1" * 400)
+            self.payloads = [b'{"time": 1, "depth_m": 2, "t_C": 3}', b"\xff", huge]
 
         def poll(self):
             found, self.payloads = self.payloads, []
@@ -123,4 +124,5 @@ def test_a_topic():
     rows = drained(feed)
     assert rows[0].y == 3.0
     assert rows[1].wrong.startswith("is not JSON")
+    assert rows[2].wrong.startswith("depth_m must be a finite number, got 111")
     assert not feed.is_over

@@ -222,3 +222,8 @@ def test_the_command(folder, capsys):
     written(folder[0], NETWORK.replace("lockstep", "free"), "network.toml")
     assert main(["simulate", str(path), "--drop", "2"]) == 1
     assert "halk: drop must be a share below 1, got 2.0" in capsys.readouterr().err
+    for wrong in ("-1", "nan", "inf"):
+        assert main(["simulate", str(path), "--delay", wrong]) == 1
+        assert "halk: delay must" in capsys.readouterr().err
+    assert main(["up", str(path), "--for", "-1"]) == 1
+    assert "halk: --for must be positive, got -1" in capsys.readouterr().err

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from halk import HalkError
 from halk.cli import main
+from halk.deploy import read_config
+from halk.deploy.feeds import feed_of
 from halk.deploy.folder import free_ports
 from halk.deploy.plan import read_plan
 from halk.deploy.simulation import simulate_lockstep
@@ -134,6 +137,42 @@ def test_a_mistake_is_one_line(tmp_path, capsys):
     follows = AGENT.replace('value = "t_C"', 'value = "t_C"\nfollow = true')
     assert main(["agent", "-c", str(written(tmp_path, follows)), "--until-end"]) == 1
     assert "readings must have an end to go with --until" in capsys.readouterr().err
+
+
+def test_readings_without_the_columns_are_no_crash(tmp_path, start):
+    path = lone_agent(tmp_path, 3)
+    (tmp_path / "north.csv").write_text("nothing,of,use\n1,2,3\n")
+    agent = start("agent", "--config", path)
+    _, log = agent.communicate(timeout=PATIENCE)
+    assert agent.returncode == 1
+    assert b"Traceback" not in log
+    wrong = events(log)["cannot go on"]["wrong"]
+    assert "north.csv: there is no column 'depth_m'; its first line is" in wrong
+
+
+def test_a_closed_standard_input_is_said(tmp_path, monkeypatch):
+    source = AGENT.replace('path = "north.csv"', 'source = "stdin"')
+    config = read_config(written(tmp_path, source))
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(HalkError, match="standard input must be open"):
+        feed_of(config.readings, None)
+
+
+def test_check_looks_at_certificates_and_topics(tmp_path, capsys):
+    folder = str(tmp_path)
+    assert main(["certs", folder, "north", "east"]) == 0
+    files = '[security]\ncertificate = "{0}.pem"\nkey = "{0}.key"\n'
+    files += 'authority = "authority.pem"\n'
+    good = str(written(tmp_path, AGENT + files.format("north")))
+    assert main(["agent", "--config", good, "--check"]) == 0
+    bad = str(written(tmp_path, AGENT + files.format("east")))
+    assert main(["agent", "--config", bad, "--check"]) == 1
+    shown = capsys.readouterr().err
+    assert "east.pem must have the common name 'north', got 'east'" in shown
+    source = 'source = "topic"\nkey = "halk/x"'
+    bad = str(written(tmp_path, AGENT.replace('path = "north.csv"', source)))
+    assert main(["agent", "--config", bad, "--check"]) == 1
+    assert "topic must not be within halk/" in capsys.readouterr().err
 
 
 @pytest.fixture

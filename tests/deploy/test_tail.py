@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halk.deploy.config import Source
 from halk.deploy.feeds import CsvFeed
+from halk.deploy.settings import Source
 from halk.deploy.tail import Tail
 
 CELLS = st.sampled_from(["1", "2.5", "", "x", "-3e2", '"4"', "2024-01-01", " 7 "])

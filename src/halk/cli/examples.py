@@ -45,6 +45,6 @@ EXAMPLES = {
     ),
     "certs": (
         "halk certs keys north south --hosts 192.168.1.11,192.168.1.12",
-        "halk certs keys west --force",
+        "halk certs keys west --hosts 192.168.1.14 --force",
     ),
 }

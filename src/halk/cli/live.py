@@ -25,7 +25,8 @@ def _live_row(child: Any) -> list[str]:
     there = sum(one["is_alive"] for one in near)
     memory = facts.get("memory_bytes")
     status = facts.get("status", "ok") if child.state == "up" else "ok"
-    state = child.state if status == "ok" else status
+    is_done = child.state == "up" and facts.get("is_done", False)
+    state = status if status != "ok" else "all read" if is_done else child.state
     return [
         child.place.name, state, f"{facts.get('step', '-')}",
         f"{facts.get('readings', '-')}", f"{facts.get('atoms', '-')}",

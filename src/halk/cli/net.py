@@ -43,9 +43,11 @@ def agent(
     if lifeline is not None:
         stop.on_end_of(lifeline)
     from halk.deploy import read_config, run_agent
+    from halk.deploy.link import check_link
 
     found = read_config(config)
     if check:
+        check_link(found)
         say(f"{config} is fine: {found.name}, {len(found.neighbours)} neighbours")
         return
     code = run_agent(found, until_end, stop)

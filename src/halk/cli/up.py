@@ -34,6 +34,8 @@ def run_up(
     json: bool,
 ) -> None:
     """Run a network until it ends, its time is over, or somebody stops it."""
+    if seconds is not None and not seconds > 0:
+        raise HalkError(f"--for must be positive, got {seconds:g}")
     plan = read_plan(network)
     if until_end and any(source.follow for source in plan.sources):
         raise HalkError(f"{network}: --until-end must not go with follow = true")

@@ -19,7 +19,7 @@ def facts_of(runner: Runner, now: float) -> dict[str, Any]:
     """Return the facts of this moment; what is not known is None."""
     node, diary, keeper = runner.node, runner.diary, runner.keeper
     config = runner.config
-    wired = runner.traffic()
+    wired = runner.around.traffic()
     checkpoint = {
         "path": None if keeper.path is None else str(keeper.path),
         "age_seconds": known(keeper.age(now)),
@@ -57,7 +57,7 @@ def facts_of(runner: Runner, now: float) -> dict[str, Any]:
 
 
 def _neighbours(runner: Runner) -> dict[str, Any]:
-    agent, alive = runner.node.agent, runner.alive()
+    agent, alive = runner.node.agent, runner.around.alive()
     found = {}
     for e, (name, peer) in enumerate(runner.node.peers.items()):
         asked = int(agent.asked[e])

@@ -11,9 +11,10 @@ import sys
 from collections import deque
 from typing import Any, Protocol
 
-from halk.deploy.config import Source
 from halk.deploy.rows import Columns, CsvLines, Row
+from halk.deploy.settings import Source
 from halk.deploy.tail import Tail
+from halk.errors import HalkError
 from halk.streams.files import unreadable
 
 _CHUNK = 65536
@@ -109,7 +110,7 @@ class StdinFeed(_Live):
     """Lines of standard input: CSV with a header, or a JSON object each."""
 
     def __init__(self, source: Source, descriptor: int | None = None) -> None:
-        self._descriptor = sys.stdin.fileno() if descriptor is None else descriptor
+        self._descriptor = _standard_input() if descriptor is None else descriptor
         self._columns = Columns(source.inputs, source.value)
         self._csv = CsvLines(self._columns, "standard input")
         self._is_json: bool | None = None
@@ -155,6 +156,12 @@ class StdinFeed(_Live):
         if self._is_json:
             return self._columns.from_json(self._n_lines, line)
         return self._csv.row(max(2, self._n_lines), line)
+
+
+def _standard_input() -> int:
+    if sys.stdin is None:
+        raise HalkError('standard input must be open for source = "stdin", got none')
+    return sys.stdin.fileno()
 
 
 class TopicFeed(_Live):

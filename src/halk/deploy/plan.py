@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from halk import Network
-from halk.deploy.config import MODES, Source, agent_name, read_limits, read_log
 from halk.deploy.edges import network_of
 from halk.deploy.feeds import CsvFeed
 from halk.deploy.keys import NEEDED, ConfigError, Keys
 from halk.deploy.model import PACES, Model, read_model
 from halk.deploy.rows import Columns, Row
+from halk.deploy.sections import MODES, agent_name, read_limits, read_log
+from halk.deploy.settings import Source
 from halk.deploy.shares import Shares, shares
 from halk.net import Limits
 from halk.net.identity import checked_name

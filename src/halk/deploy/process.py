@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 import time
@@ -11,38 +12,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from halk.deploy.config import AgentConfig
 from halk.deploy.diary import Diary, FieldNode, StepNode
 from halk.deploy.feeds import Feed, feed_of
 from halk.deploy.health import Health
 from halk.deploy.keeper import Keeper
 from halk.deploy.keys import ConfigError
+from halk.deploy.link import check_link, connect_zenoh
 from halk.deploy.logs import Log
 from halk.deploy.runner import Runner
-from halk.net.zenoh import Identity, ZenohTransport
+from halk.deploy.settings import AgentConfig
+from halk.errors import HalkError
 
 GRACE = 20.0
 """Seconds that an agent without a parent may take to stop by itself."""
 
 Connect = Callable[[AgentConfig], Any]
-
-
-def connect_zenoh(config: AgentConfig) -> Any:
-    """Return the transport of an agent."""
-    files = config.security
-    identity = None
-    if files.certificate and files.key and files.authority:
-        identity = Identity(files.certificate, files.key, files.authority)
-    ends = {one.name: one.endpoints for one in config.neighbours}
-    source = config.readings
-    topics = {source.key: source.senders} if source.key else {}
-    try:
-        return ZenohTransport(
-            config.name, config.listen, ends, identity, network=config.network,
-            allow_plain=config.security.plain, topics=topics,
-        )  # fmt: skip
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{config.file}: {error}") from None
 
 
 @dataclass
@@ -51,6 +35,8 @@ class Stop:
 
     why: str = ""
     event: threading.Event = field(default_factory=threading.Event)
+    is_held: bool = False
+    """Whether a parent will say when a replay may begin, and has not yet."""
 
     def __call__(self, why: str) -> None:
         """Ask to stop."""
@@ -67,11 +53,19 @@ class Stop:
         signal.signal(number, signal.SIG_DFL)
 
     def on_end_of(self, lifeline: int) -> None:
-        """Stop when a pipe is closed, as it is when who holds the other end is gone."""
+        """Stop when a pipe is closed, as it is when who holds the other end is gone.
+
+        Before that, one byte in it says that a replay may begin. All agents read the
+        same pipe: none must take a second one.
+        """
+        self.is_held = True
 
         def watch() -> None:
-            while os.read(lifeline, 1):
-                pass
+            if os.read(lifeline, 1):
+                self.is_held = False
+                end = select.poll()
+                end.register(lifeline, 0)
+                end.poll()
             self("the parent is gone")
             time.sleep(GRACE)
             os._exit(1)  # whatever it hangs in
@@ -138,6 +132,7 @@ def run_agent(
             f"{config.file}: readings must have an end to go with --until-end; leave "
             "one of them out"
         )
+    check_link(config)  # before what takes long
     config.model.warm_up()
     transport = connect(config)
     try:
@@ -145,7 +140,9 @@ def run_agent(
         node = node_of(config, feed, int(time.time()))
         keeper = brought_back(config, node, log, time.time())
         clock = time.monotonic
-        runner = Runner(config, node, transport, keeper, log, clock())
+        runner = Runner(
+            config, node, transport, keeper, log, clock(), lambda: not stop.is_held
+        )
         log.say(
             "info", "started", mode=config.mode, incarnation=node.incarnation,
             neighbours=[one.name for one in config.neighbours],
@@ -181,6 +178,9 @@ def _loop(
                 stop("the end of the readings")
             elif pause > 0:
                 wait(pause)
+    except HalkError as error:  # such as readings without the columns
+        runner.log.say("error", "cannot go on", clock(), wrong=str(error))
+        return 1
     except Exception:
         # what is in memory may be torn: the last file is what to go on from
         runner.log.failed("crashed")

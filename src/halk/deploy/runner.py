@@ -6,21 +6,22 @@ clock in hand. Around it, :mod:`halk.deploy.process` waits for messages and sign
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from halk.deploy.config import AgentConfig
+from halk.deploy.around import Around
 from halk.deploy.diary import Diary
 from halk.deploy.facts import facts_of
 from halk.deploy.keeper import Keeper
 from halk.deploy.logs import Log
 from halk.deploy.rows import Row
+from halk.deploy.settings import AgentConfig
 from halk.errors import DivergenceError
 from halk.net import Parcel, Transport, post
 
 PULSE = 0.25
 """Longest time between two turns, in seconds."""
 
-_TELL_EVERY = 10.0
 _FACTS_EVERY = 0.5
 
 
@@ -37,6 +38,8 @@ class Runner:
     log : Log
     now : float
         The time, by a clock that only goes forward.
+    may_begin : callable
+        Whether a replay may begin, as far as others know who see the whole network.
     """
 
     def __init__(
@@ -47,18 +50,18 @@ class Runner:
         keeper: Keeper,
         log: Log,
         now: float,
+        may_begin: Callable[[], bool] = lambda: True,
     ) -> None:
         self.config, self.node, self.transport = config, node, transport
-        self.keeper, self.log = keeper, log
+        self.keeper, self.log, self._may_begin = keeper, log, may_begin
+        self.around = Around(node, transport, log, now)
         self.diary: Diary = node.diary
         self.began = self.stepped_at = self._heard_at = now
         self._step = node.step
         self._heard: Any = None
         self._is_diverged = False
         self._next_reading = now
-        self._alive: dict[str, bool] = {}
-        self._told: dict[str, int] = self._refusals()
-        self._tell_at = now + _TELL_EVERY
+        self._has_read = False
         self._facts_at = now
         self.facts = facts_of(self, now)
 
@@ -69,13 +72,10 @@ class Runner:
         for sender, data in self.transport.poll():
             self._did(self.node.receive(sender, data, now), now)
         self._did(self.node.wake(now), now)
-        self._look_around(now)
+        self.around.look(now)
         is_busy = self._read(now)
         if self.keeper.is_due(now):
             self.keep(now)
-        if now >= self._tell_at:
-            self._tell_at = now + _TELL_EVERY
-            self._tell_refusals(now)
         if now >= self._facts_at:
             self.renew(now)
         return 0.0 if is_busy else self._pause(now)
@@ -148,12 +148,11 @@ class Runner:
         """Return whether a replay may begin: its neighbours should be there."""
         source = self.config.readings
         is_replay = source.source == "csv" and not source.follow
-        if not is_replay or self.config.is_lockstep:
+        if not is_replay or self.config.is_lockstep or self._has_read:
             return True
         all_there = all(peer.is_greeted for peer in self.node.peers.values())
-        return all_there or now - self.began >= self.config.patience or self._has_read
-
-    _has_read = False
+        is_patient = now - self.began < self.config.patience
+        return self._may_begin() and (all_there or not is_patient)
 
     def _without_row(self, now: float) -> bool:
         """Pass in lockstep, if there is nothing to read any more but others go on."""
@@ -196,46 +195,6 @@ class Runner:
         self._is_diverged = False
         self.diary.add(prediction, float(row.y or 0.0))
         return parcels
-
-    # --------------------------------------------------------------- neighbours
-
-    def alive(self) -> dict[str, bool]:
-        """Return which neighbours can be reached, if the transport knows."""
-        found = getattr(self.transport, "alive", None)
-        return dict(found()) if found is not None else {}
-
-    def traffic(self) -> dict[str, Any]:
-        """Return what the transport has counted."""
-        names = ("n_sent", "n_received", "bytes_sent", "bytes_received")
-        found = {name: getattr(self.transport, name, None) for name in names}
-        return found | {"dropped": dict(getattr(self.transport, "dropped", {}))}
-
-    def _look_around(self, now: float) -> None:
-        alive = self.alive()
-        if alive == self._alive:
-            return
-        for name, is_alive in alive.items():
-            if is_alive != self._alive.get(name, False):
-                event = "neighbour is there" if is_alive else "neighbour is gone"
-                level = "info" if is_alive else "warning"
-                self.log.say(level, event, now, neighbour=name)
-            if not is_alive and not self.config.is_lockstep:
-                # asking it would cost `wait` seconds a reading; its hello undoes this
-                self.node.peers[name].is_greeted = False
-        self._alive = alive
-
-    def _refusals(self) -> dict[str, int]:
-        node = self.node
-        tables = (("refused", node.refused), ("complaints", node.complaints))
-        return {f"{w} {r.name.lower()}": n for w, t in tables for r, n in t.items()}
-
-    def _tell_refusals(self, now: float) -> None:
-        counts = self._refusals()
-        fresh = {k: n - self._told.get(k, 0) for k, n in counts.items()}
-        fresh = {k: n for k, n in fresh.items() if n > 0}
-        self._told = counts
-        if fresh:
-            self.log.say("warning", "messages refused", now, **fresh)
 
     # ------------------------------------------------------------------- status
 

@@ -6,6 +6,7 @@ that are lost and late as asked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from random import Random
@@ -17,14 +18,15 @@ from halk import HALK, Network
 from halk._validation import nonnegative
 from halk.deploy.diary import Score
 from halk.deploy.model import Model
+from halk.deploy.paced import Pace, PacedWorld
 from halk.deploy.plan import Plan
 from halk.deploy.rows import Row
 from halk.net import FreeNode
 from halk.net.faults import Faults, World
 from halk.step import LARGEST
 
-PAUSE = 0.2
-"""Seconds between two readings of an agent whose rate is not given."""
+THINKS = 0.001
+"""Seconds that an agent needs for a reading, when it takes them as fast as it can."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,10 @@ def simulate_free(
 ) -> tuple[World, list[Outcome]]:
     """Let the nodes of the field learn all readings, each at its own pace.
 
+    The rules are those of :class:`halk.deploy.runner.Runner`: replays begin when all
+    have met; an agent with a rate takes a reading when it is time, one without when the
+    last is learned.
+
     Parameters
     ----------
     plan : Plan
@@ -115,22 +121,27 @@ def simulate_free(
         Seconds that a message takes.
     rate_spread : float
         Rates of agents are multiplied by a random number between ``1 / (1 + s)`` and
-        ``1 + s``.
+        ``1 + s``; without a rate, the time that they need for a reading.
     seed : int
     """
     spread = 1 + nonnegative("rate_spread", rate_spread)
+    delay = nonnegative("delay", delay)
     rng = Random(seed)
     X, Y, bad = stream_of(plan)
     counts = [len(plan.rows(i)) for i in range(len(plan.names))]
-    pauses = [
-        (1 / source.rate if source.rate else PAUSE) * spread ** rng.uniform(-1, 1)
+    paces = [
+        Pace(bool(source.rate), 1 / (source.rate or 1 / THINKS) * factor)
         for source in plan.sources
+        for factor in (spread ** rng.uniform(-1, 1),)
     ]
     scores = [Score() for _ in plan.names]
     faults = Faults(drop=drop, delay=delay, until=inf)
-    world = _World(plan, X, Y, counts, scores, pauses, seed, faults)
-    longest = max(n * pause for n, pause in zip(counts, pauses, strict=True))
-    world.run(longest + max(pauses) + 4 * (plan.wait + delay))
+    world = PacedWorld(
+        _maker(plan), plan.wait, X, Y, counts, scores, paces, seed, faults
+    )
+    while not world.is_over:
+        world.run(world.now + 1.0)
+    world.run(world.now + 4 * (plan.wait + delay))
     found = []
     for i, node in enumerate(world.living()):
         n = sum(node.refused.values())
@@ -139,50 +150,17 @@ def simulate_free(
     return world, found
 
 
-class _World(World):
-    """A world in which every agent has a pace of its own, and a score."""
+def _maker(plan: Plan) -> Callable[[int], FreeNode]:
+    """Return what makes the node of an agent, untaught."""
+    learner, p = learner_of(plan), len(plan.model.inputs)
+    options: dict[str, Any] = {"unit": plan.unit, "limits": plan.limits}
+    options |= {"retry": plan.retry, "wait": plan.wait}
 
-    def __init__(
-        self,
-        plan: Plan,
-        X: Any,
-        Y: Any,
-        counts: list[int],
-        scores: list[Score],
-        pauses: list[float],
-        seed: int,
-        faults: Faults,
-    ) -> None:
-        self._X, self._Y, self._counts = X, Y, counts
-        self._scores, self._pauses = scores, pauses
-        learner, p = learner_of(plan), len(plan.model.inputs)
-        options: dict[str, Any] = {"unit": plan.unit, "limits": plan.limits}
-        options |= {"retry": plan.retry, "wait": plan.wait}
+    def make(i: int) -> FreeNode:
+        names = _neighbours(plan.network, i)
+        return FreeNode(learner.agent(i, p), plan.names[i], names, **options)
 
-        def make(i: int) -> FreeNode:
-            names = _neighbours(plan.network, i)
-            return FreeNode(learner.agent(i, p), plan.names[i], names, **options)
-
-        super().__init__(
-            make, len(plan.names), self._reading, 0, seed, faults, min(pauses), 10**9
-        )
-
-    def on_read(self, i: int) -> None:
-        """Give an agent its next reading, and note what it would have said."""
-        self.at(self.now + self._pauses[i], "read", i)
-        node: Any = self.nodes[i]
-        n = self._n_read[i]
-        if n >= self._counts[i]:
-            return
-        self._n_read[i] += 1
-        reading = self._reading(i, n)
-        if reading is not None:
-            self._scores[i].add(node.agent.predict(reading[0]), reading[1])
-            self._did(i, node, node.read(*reading, self.now))
-
-    def _reading(self, i: int, n: int) -> tuple[Any, float] | None:
-        y = float(self._Y[n, i])
-        return None if y != y else (self._X[n, i], y)
+    return make
 
 
 def _neighbours(network: Network, i: int) -> list[str]:

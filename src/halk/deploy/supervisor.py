@@ -1,7 +1,9 @@
 """Agents as child processes: started, watched, started again, stopped; no orphans.
 
 Children hold the reading end of a pipe of which only this process has the other. When
-it is gone, however it went, the pipe ends, and they stop by themselves.
+it is gone, however it went, the pipe ends, and they stop by themselves. Through the
+same pipe each is told, by one byte, when all are there: who begins to replay before the
+others have started learns alone.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ from halk.deploy.folder import Place
 
 LONGEST_PAUSE = 30.0
 """Seconds before a child that has died is started again, at most."""
+
+LONGEST_HOLD = 120.0
+"""Seconds after which replays begin even if an agent is missing."""
 
 HOPELESS = 3
 """Starts in a row without a sign of life after which a child is given up."""
@@ -42,6 +47,13 @@ class Child:
     def is_running(self) -> bool:
         """Whether the process is there."""
         return self.process is not None and self.process.poll() is None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has met all its neighbours, or never will."""
+        near = self.facts.get("neighbours", {}).values()
+        has_met = self.state == "up" and all(one["is_greeted"] for one in near)
+        return has_met or self.state in ("done", "failed")
 
     def start(self) -> None:
         """Start the process; its log goes on where it was."""
@@ -131,9 +143,12 @@ class Supervisor:
         options = ["--until-end"] if until_end else []
         self.children = [Child(place, self._lifeline, options) for place in places]
         self._threads = ThreadPoolExecutor(8, "look")
+        self._has_begun = False
+        self._begin_at = 0.0
 
     def start(self) -> None:
         """Start all agents."""
+        self._begin_at = time.monotonic() + LONGEST_HOLD
         for child in self.children:
             child.start()
 
@@ -141,8 +156,17 @@ class Supervisor:
         """See who has ended and start again who should run; ask all for their facts."""
         now = time.monotonic()
         for child in self.children:
+            n_starts = child.n_starts
             child.check(now)
+            if self._has_begun and child.n_starts > n_starts:
+                os.write(self._held, b".")
         list(self._threads.map(Child.look, self.children))
+        if not self._has_begun and (self._all_ready() or now >= self._begin_at):
+            self._has_begun = True
+            os.write(self._held, b"." * len(self.children))
+
+    def _all_ready(self) -> bool:
+        return all(child.is_ready for child in self.children)
 
     @property
     def is_over(self) -> bool:

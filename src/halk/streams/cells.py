@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,10 @@ def number(cell: Any) -> float:
         except ValueError:
             return nan
     is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool)
-    return float(cell) if is_number else nan
+    try:
+        return float(cell) if is_number else nan
+    except OverflowError:  # a whole number of hundreds of digits
+        return inf
 
 
 def numbers(table: Table, column: str, sensors: Sequence[str], rows: Indices) -> Vector:

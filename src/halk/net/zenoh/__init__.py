@@ -5,8 +5,7 @@ is heard, and ``docs/decisions/0010-transport.md`` why it is done this way.
 """
 
 from halk.net.identity import Identity
-from halk.net.transport import TransportError
 from halk.net.zenoh.topic import Topic
 from halk.net.zenoh.transport import ZenohTransport
 
-__all__ = ["Identity", "Topic", "TransportError", "ZenohTransport"]
+__all__ = ["Identity", "Topic", "ZenohTransport"]
