@@ -33,7 +33,10 @@ def _sensor(folder, port, name, payload):
         path = folder / file.replace("probe", name)
         text = text.replace(f'"{file}"', repr(str(path)))
     if not (folder / "authority.pem").exists():
-        text = re.sub(r'    "transport".*?\}\}\},\n', "", text, flags=re.DOTALL)
+        text, n = re.subn(
+            r'    "transport": \{\n.*?\n    \},\n', "", text, flags=re.DOTALL
+        )
+        assert n == 1
         text = text.replace("tls/", "tcp/")
     names = {"reading": payload}
     exec(re.sub(r"^reading = .*$", "", text, flags=re.MULTILINE), names)
