@@ -57,7 +57,7 @@ SHAPES: list[tuple[Callable[[HALK], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), SHAPES, ids=lambda it: str(it)[:50])
+@pytest.mark.parametrize(("call", "message"), SHAPES, ids=[what for _, what in SHAPES])
 def test_shapes(call: Callable[[HALK], Any], message: str) -> None:
     refused(lambda: call(learned()), ValueError, message)
 

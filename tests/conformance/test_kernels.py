@@ -76,7 +76,9 @@ SKLEARN: list[tuple[Kernel, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "other"), SKLEARN, ids=lambda it: repr(it)[:40])
+@pytest.mark.parametrize(
+    ("kernel", "other"), SKLEARN, ids=[repr(k)[:40] for k, _ in SKLEARN]
+)
 def test_agrees_with_scikit_learn(kernel: Kernel, other: Any, points: Any) -> None:
     X, Y = points
     np.testing.assert_allclose(kernel(X, Y), other(X, Y), rtol=1e-12, atol=1e-14)
