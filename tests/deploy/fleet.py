@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 
 from benchmarks.switch import Switch
+from halk import HALK, Network, kernels
 from halk.deploy.config import read_config
 from halk.deploy.feeds import feed_of
 from halk.deploy.process import node_of
 from halk.net import bring_back
 
 N_AGENTS = 5
-N_READINGS = 600
+N_READINGS = 1000
 RATE = 40.0
 """Readings a second, of every agent."""
 WAIT = 0.03
 PATIENCE = 120.0
+GRID = np.linspace(0.02, 0.98, 60)
 
 _AGENT = """
 name = "a{i}"
@@ -34,6 +36,7 @@ name = "a{i}"
 inputs = ["x"]
 kernel = {{ name = "gaussian", bandwidth = 0.15 }}
 step_size = 0.1
+dual_step_size = 1.0
 epsilon = 0.005
 
 [readings]
@@ -59,7 +62,7 @@ _NEIGHBOUR = """
 [[neighbours]]
 name = "a{j}"
 endpoints = ["{there}:7447"]
-tolerance = 0.02
+tolerance = 0.0005
 """
 
 _SKEWED = """
@@ -81,7 +84,25 @@ main({arguments!r})
 
 def truth(i: int, x: Any) -> Any:
     """Return the field of an agent; neighbours differ a little."""
-    return np.sin(6 * np.asarray(x)) + 0.1 * np.sin(2 * np.pi * i / N_AGENTS)
+    return np.sin(6 * np.asarray(x)) + 0.03 * np.sin(2 * np.pi * i / N_AGENTS)
+
+
+def readings(i: int) -> tuple[Any, Any]:
+    """Return the readings of an agent: a fifth of the range is its neighbours' only."""
+    rng = np.random.default_rng(i)
+    X = 0.8 * rng.uniform(size=N_READINGS)
+    X = np.where(0.1 + 0.15 * i > X, X, X + 0.2)
+    return X, truth(i, X) + 0.05 * rng.normal(size=N_READINGS)
+
+
+def error_alone() -> float:
+    """Return the error of agents that do not talk."""
+    kernel = kernels.Gaussian(0.15)
+    model = HALK(Network(N_AGENTS), kernel, step_size=0.1, epsilon=0.005)
+    X, Y = np.array([readings(i) for i in range(N_AGENTS)]).transpose(1, 2, 0)
+    model.learn_many(X[..., None], Y)
+    misses = [model.predict(i, GRID[:, None]) - truth(i, GRID) for i in range(N_AGENTS)]
+    return float(np.sqrt(np.mean(np.square(misses))))
 
 
 class Fleet:
@@ -94,9 +115,7 @@ class Fleet:
 
     def __enter__(self) -> Fleet:
         for i in range(N_AGENTS):
-            rng = np.random.default_rng(i)
-            X = rng.uniform(size=N_READINGS)
-            Y = truth(i, X) + 0.05 * rng.normal(size=N_READINGS)
+            X, Y = readings(i)
             rows = [f"{x!r},{y!r}" for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
             (self.folder / f"a{i}.csv").write_text("\n".join(["x,y", *rows, ""]))
             self._configure(i)
@@ -206,7 +225,7 @@ class Fleet:
 
     def error(self, *agents: int) -> float:
         """Return the error against the true fields; all numbers must be finite."""
-        x, misses = np.linspace(0.02, 0.98, 60), []
+        x, misses = GRID, []
         for i in agents or range(N_AGENTS):
             agent = self.node(i).agent
             assert np.isfinite(agent.multipliers).all()
