@@ -169,9 +169,12 @@ def certs(
         Replace certificates that are there, but never the authority.
     """
     from halk.net.certs import make_authority, make_certificate
+    from halk.net.identity import checked_name
 
     authority = folder / "authority.pem"
     try:
+        for name in names:  # before anything is made
+            checked_name("name", name)
         if not authority.exists():
             say(f"made {make_authority(folder)}")
         for name in names:

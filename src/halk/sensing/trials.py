@@ -57,6 +57,8 @@ class Trials:
         new = [one for one in dict.fromkeys(candidates) if one not in self.known]
         if not self.known and new:
             self.known[new[0]] = self._tried(new.pop(0))
+        if not new:
+            return
         pool = ThreadPoolExecutor(AT_ONCE)
         try:
             for choices, found in zip(new, pool.map(self._tried, new), strict=True):
