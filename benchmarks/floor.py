@@ -54,6 +54,7 @@ def _sums(
         block = Block(
             points[g],
             place.cross,
+            place.solved,
             place.gram,
             place.coefficients,
             values[g],

@@ -8,6 +8,7 @@ from halk._jit import compiled, internal
 from halk._validation import Indices, Vector
 from halk.adaptation import N_STATE
 from halk.compression import Dictionary, dictionary
+from halk.compression.panels import products
 from halk.formulas import Formulas
 from halk.step import (
     SPREAD,
@@ -15,6 +16,7 @@ from halk.step import (
     Pace,
     Settings,
     adapted,
+    compare,
     desk,
     dual_pace,
     evaluate,
@@ -94,11 +96,13 @@ def move(whole: Whole, b: int, has_reading: bool, y: float) -> int:
     """Move the function; return the number of atoms, or minus that to make room for."""
     formulas, body = whole.formulas, whole.body
     look(formulas, body, b)
-    place = body.desk
+    place, D = body.desk, body.dictionary
+    points = place.block
+    products(D.inverse, body.order[0], points.cross, b, points.solved)
     m: int = whole.move(
-        formulas, body.settings, body.pace, body.dictionary, body.order[0],
-        body.scale[0], body.target, body.trust, place.block, place.workspace,
-        place.inbox, b, has_reading, y, body.multipliers,
+        formulas, body.settings, body.pace, D, body.order[0], body.scale[0],
+        body.target, body.trust, points, place.workspace, place.inbox, b, has_reading,
+        y, body.multipliers,
     )  # fmt: skip
     if m >= 0:
         body.order[0] = m
@@ -121,7 +125,9 @@ def conclude(whole: Whole, own: float, y: float, around: float) -> None:
             settings.norm_bound,
         )  # fmt: skip
     eta = dual_pace(body.target, body.pace.dual_step_size, settings)
+    inbox, degree = place.inbox, len(body.multipliers)
+    compare(formulas, own, inbox.answer, degree, body.target[SPREAD], inbox)
     update_multipliers(
-        formulas, settings, eta, own, place.inbox.answer, body.target[SPREAD],
-        body.tolerance, body.multipliers, body.violation, body.asked, place.inbox,
+        settings, eta, inbox.answer, inbox.h, body.tolerance, body.multipliers,
+        body.violation, body.asked,
     )  # fmt: skip

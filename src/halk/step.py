@@ -180,7 +180,7 @@ def evaluate(
 
 
 @internal
-def _compare(
+def compare(
     formulas: Formulas, own: float, answer: Vector, n: int, spread: float, inbox: Inbox
 ) -> None:
     """Fill ``inbox.h`` and ``inbox.slope`` with how far answers are from ``own``."""
@@ -198,7 +198,7 @@ def _own_pull(
     """Fill S3 into row 0 of the block."""
     n, own = len(mu), inbox.mine[0]
     answer, slope = inbox.answer, inbox.slope
-    _compare(formulas, own, answer, n, target[SPREAD], inbox)
+    compare(formulas, own, answer, n, target[SPREAD], inbox)
     pull = own_slope(formulas, own, y, target)
     for e in range(n):
         if answer[e] == answer[e]:
@@ -262,10 +262,11 @@ def update_function(
 ) -> int:
     """Make one step of one agent's function, S3 to S5 and S7 to S9.
 
-    The block of ``b`` points is in ``block`` with kernel values, the agent's own first
-    if it has a reading; predictions there are in ``inbox.mine``. Mutates
-    ``D`` and returns the number of atoms, or minus the number that ``D`` should have
-    room for, with ``D`` untouched.
+    The block of ``b`` points is in ``block`` with kernel values and their products with
+    the inverse, the agent's own first if it has a reading; predictions there are in
+    ``inbox.mine``. Leaves in ``inbox.h`` how far its neighbours' answers to a reading
+    are from its own. Mutates ``D`` and returns the number of atoms, or minus the number
+    that ``D`` should have room for, with ``D`` untouched.
     """
     curvature = _own_curvature(formulas, mu)
     first = 1 if has_reading else 0
@@ -378,25 +379,22 @@ def adapt_arrays(
 
 @internal
 def update_multipliers(
-    formulas: Formulas,
     settings: Settings,
     eta: float,
-    own: float,
     answer: Vector,
-    spread: float,
+    h: Vector,
     tolerance: Vector,
     mu: Vector,
     violation: Vector,
     asked: Indices,
-    inbox: Inbox,
 ) -> float:
     """Move the multipliers of an agent's own edges, S6; return the sum of ``h``.
 
-    Mutates ``mu``, and the running sums of ``h - gamma`` and of their number. An edge
-    without an answer (NaN) is left alone.
+    ``h`` is how far answers are from the agent's own value. Mutates ``mu``, and the
+    running sums of ``h - gamma`` and of their number. An edge without an answer (NaN)
+    is left alone.
     """
-    n, h, total = len(mu), inbox.h, 0.0
-    _compare(formulas, own, answer, n, spread, inbox)
+    n, total = len(mu), 0.0
     shrink = 1.0 - settings.dual_regularization * eta * eta
     tightening = settings.tightening
     for e in range(n):

@@ -20,7 +20,6 @@ from halk._jit import (
 )
 from halk._validation import Vector
 from halk.compression.algebra import dot, size
-from halk.compression.panels import products
 from halk.compression.stages import are_all_cheaper
 from halk.compression.trust import DRIFT, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
@@ -36,11 +35,11 @@ def weights_only(
 ) -> int:  # fmt: skip
     """Try to remove all new atoms and no old one; leave the result in ``ws.weights``.
 
-    Returns ``UNDECIDED`` where greedy removal would touch an old atom or keep a new
-    one, ``UNVERIFIED`` where the inverse is not yet known to be good enough.
+    ``block.solved`` holds the products with the inverse. Returns ``UNDECIDED`` where
+    greedy removal would touch an old atom or keep a new one, ``UNVERIFIED`` where the
+    inverse is not yet known to be good enough.
     """
     limit, weights, diagonal = budget * budget, ws.weights, D.diagonal
-    products(D.inverse, m, block.cross, b, ws.solved)
     square, size, moved, drift = _all_removed(D, m, block, ws, b)
     spent = square if square > 0.0 else 0.0
     if not spent < limit:
@@ -74,7 +73,7 @@ def _all_removed(
     ``c' gram c - v'a`` plus at most ``|K Q - I| |v|_1 |a|_1``.
     """
     coefficients, gram, cross = block.coefficients, block.gram, block.cross
-    start, weights, norms, U = ws.start, ws.weights, D.norms, ws.solved
+    start, weights, norms, U = ws.start, ws.weights, D.norms, block.solved
     square, size = 0.0, 0.0
     for row in range(b):
         c = coefficients[row]
@@ -97,7 +96,7 @@ def _all_removed(
 @internal
 def _is_one_cheaper(D: Dictionary, m: int, block: Block, ws: Workspace) -> bool:
     """Return whether a single new atom costs less to remove than any old one."""
-    u, cross, c = ws.solved[0], block.cross[0], block.coefficients[0]
+    u, cross, c = block.solved[0], block.cross[0], block.coefficients[0]
     start, diagonal, kxx = ws.start, D.diagonal, block.gram[0, 0]
     s = kxx - dot(cross, u, m)
     if is_rounding(s, kxx, size(u, m)):

@@ -18,6 +18,7 @@ from halk.compression.block import (
 )
 from halk.compression.greedy import commit, project
 from halk.compression.merge import merge_duplicates
+from halk.compression.panels import products
 from halk.compression.rescue import rescue
 from halk.compression.rows import Rows, rows_of
 from halk.compression.trust import AGE, DRIFT, PATIENCE, measured_drift
@@ -159,7 +160,7 @@ def compress(
 
     The weights of the unprojected function are in ``ws.start`` (old atoms) and
     ``block.coefficients`` (new points), kernel values in ``block.cross`` and
-    ``block.diagonal``.
+    ``block.diagonal``, products of the former with the inverse in ``block.solved``.
 
     Returns the number of atoms left, with ``D`` updated; or, where ``D`` has too little
     room, minus that number; or what else it needs. ``D`` is then untouched.
@@ -217,8 +218,10 @@ def compress_arrays(
     """Compress as :func:`compress` does, called from Python."""
     kernel, points, place = borrowed(rows), borrowed(block), borrowed(ws)
     kernel.fill_diagonal(kernel.theta, 1.0, points, b, place.scratch)
+    old = borrowed(D)
+    products(old.inverse, m, points.cross, b, points.solved)
     return compress(
-        kernel, borrowed(procedures), 1.0, borrowed(D), m, points, place, b, budget,
+        kernel, borrowed(procedures), 1.0, old, m, points, place, b, budget,
         borrowed(trust),
     )  # fmt: skip
 

@@ -80,7 +80,7 @@ def _spread_out(D: Dictionary, m: int, block: Block, ws: Workspace, b: int) -> N
     Close points one after the other would make for fits with large weights, and large
     rounding.
     """
-    S, U, gram, sequence = ws.schur, ws.solved, block.gram, ws.sequence
+    S, U, gram, sequence = ws.schur, block.solved, block.gram, ws.sequence
     for row in range(b):
         product(D.inverse, m, block.cross[row], U[row])
     for row in range(b):

@@ -61,8 +61,8 @@ def _same_point(atoms: Matrix, m: int, points: Matrix, row: int) -> int:
 def _copy_row(block: Block, m: int, source: int, target: int) -> None:
     for f in range(len(block.points)):
         block.points[f, target] = block.points[f, source]
-    old, new = block.cross[source], block.cross[target]
     for k in range(0, m, LANES):
-        store(new, k, load(old, k))
+        store(block.cross[target], k, load(block.cross[source], k))
+        store(block.solved[target], k, load(block.solved[source], k))
     block.coefficients[target] = block.coefficients[source]
     block.diagonal[target] = block.diagonal[source]

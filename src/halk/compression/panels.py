@@ -22,7 +22,6 @@ from halk._jit import (
     fma,
     load,
     padded,
-    prefetch,
     shared,
     spread,
     store,
@@ -81,12 +80,11 @@ def copy_panels(source: Vector, m: int, target: Vector) -> None:
 @shared
 def product(Q: Vector, m: int, v: Vector, out: Vector) -> None:
     """Fill ``out`` with ``Q v``, and zeros up to full lanes."""
-    n, ahead = padded(m), len(Q)
+    n = padded(m)
     for k in range(0, m, PANEL):
         low, high, panel = spread(0.0), spread(0.0), k * n
         for c in range(m):
             share, place = spread(v[c]), panel + PANEL * c
-            prefetch(Q, ahead + place)
             low = fma(load(Q, place), share, low)
             high = fma(load(Q, place + LANES), share, high)
         store(out, k, low)
@@ -112,14 +110,13 @@ def _four_products(
     Q: Vector, m: int, v0: Vector, v1: Vector, v2: Vector, v3: Vector, r: int,
     out: Matrix,
 ) -> None:  # fmt: skip
-    n, ahead = padded(m), len(Q)
+    n = padded(m)
     for k in range(0, m, PANEL):
         low0, high0, low1, high1 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
         low2, high2, low3, high3 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
         for c in range(m):
             place = k * n + PANEL * c
             low, high = load(Q, place), load(Q, place + LANES)
-            prefetch(Q, ahead + place)
             s0, s1, s2, s3 = spread(v0[c]), spread(v1[c]), spread(v2[c]), spread(v3[c])
             low0, high0 = fma(low, s0, low0), fma(high, s0, high0)
             low1, high1 = fma(low, s1, low1), fma(high, s1, high1)

@@ -14,6 +14,7 @@ from halk._jit import (
     load,
     parameters,
     pointer,
+    prefetch,
     skeleton,
     spread,
     store,
@@ -74,9 +75,13 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
     ) -> None:  # fmt: skip
         actual = rescaled(filled(kernel, theta), scale)
         atoms, weights, points = D.atoms, D.weights, block.points
+        inverse, ahead = D.inverse, 0 * m
         for r in range(b):
             row, lanes = block.cross[r], spread(0.0)
             for k in range(0, m, LANES):
+                prefetch(inverse, ahead)
+                prefetch(inverse, ahead + 8)
+                ahead += 16
                 v = kernel_lanes(actual, atoms, k, m, points, r, scratch)
                 store(row, k, v)
                 lanes = fma(v, load(weights, k), lanes)

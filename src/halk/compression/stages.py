@@ -36,7 +36,7 @@ def are_all_cheaper(
     # not a literal, which would be compiled for by itself
     first, last, n_new = 0 * m, m, b
     if _factor(m, block, ws, b):
-        first, last = _doubtful(D, m, ws, b, spent)
+        first, last = _doubtful(D, m, block, ws, b, spent)
         if first >= last:
             return True
         for k in range(first, last, LANES):
@@ -46,7 +46,7 @@ def are_all_cheaper(
         for k in range(0, m, LANES):
             store(weights, k, load(start, k))
         n_new = _drop_dependent(m, block, ws, b)
-    _invert_onto_old(D, m, ws, b, n_new, first, last)
+    _invert_onto_old(D, m, block, ws, b, n_new, first, last)
     so_far = 0.0
     for _ in range(n_new):
         new = _cheapest_new(ws, n_new)
@@ -64,7 +64,7 @@ def _factor(m: int, block: Block, ws: Workspace, b: int) -> bool:
 
     Returns False if a point depends on the others, up to rounding.
     """
-    S, L, U, gram = ws.schur, ws.pulled, ws.solved, block.gram
+    S, L, U, gram = ws.schur, ws.pulled, block.solved, block.gram
     for a in range(b):
         for c in range(a + 1):
             left = S[a, c]
@@ -81,7 +81,7 @@ def _factor(m: int, block: Block, ws: Workspace, b: int) -> bool:
 
 @internal
 def _doubtful(
-    D: Dictionary, m: int, ws: Workspace, b: int, spent: float
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
 ) -> tuple[int, int]:
     """Return where the old atoms are for which the order of removal may matter.
 
@@ -95,7 +95,7 @@ def _doubtful(
     weights, diagonal, U, L, Z = (
         ws.weights,
         D.diagonal,
-        ws.solved,
+        block.solved,
         ws.pulled,
         ws.inverse,
     )
@@ -140,7 +140,7 @@ def _invert_factor(ws: Workspace, b: int) -> None:
 @internal
 def _schur_complement(m: int, block: Block, ws: Workspace, b: int) -> None:
     """Fill ``S = block.gram - cross U'``."""
-    cross, U, S, gram = block.cross, ws.solved, ws.schur, block.gram
+    cross, U, S, gram = block.cross, block.solved, ws.schur, block.gram
     rest, coefficients = ws.rest, block.coefficients
     for row in range(b):
         rest[row] = coefficients[row]
@@ -157,7 +157,8 @@ def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
     The point that adds most to the span goes first, which keeps fitting weights small.
     Returns how many independent new atoms there are; ``ws.picked`` marks them.
     """
-    S, U, gram, picked, sizes = ws.schur, ws.solved, block.gram, ws.picked, block.values
+    S, U, gram = ws.schur, block.solved, block.gram
+    picked, sizes = ws.picked, block.values
     for row in range(b):
         picked[row] = 0
         sizes[row] = size(U[row], m)
@@ -176,35 +177,36 @@ def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
         n_new += 1
         sweep(S, b, pivot)
     if n_new < b:
-        _absorb(m, ws, b)
+        _absorb(m, block, ws, b)
     return n_new
 
 
 @internal
-def _absorb(m: int, ws: Workspace, b: int) -> None:
+def _absorb(m: int, block: Block, ws: Workspace, b: int) -> None:
     """Move the coefficients of dependent points onto what they depend on."""
     for row in range(b):
         if ws.picked[row] == 0:
             coefficient = ws.rest[row]
-            add_scaled(ws.solution, coefficient, ws.solved[row], m)
+            add_scaled(ws.solution, coefficient, block.solved[row], m)
             for other in range(b):
                 if ws.picked[other] == 1:
                     share = coefficient * ws.schur[other, row]
                     ws.rest[other] += share
-                    add_scaled(ws.solution, -share, ws.solved[other], m)
+                    add_scaled(ws.solution, -share, block.solved[other], m)
 
 
 @internal
 def _invert_onto_old(
-    D: Dictionary, m: int, ws: Workspace, b: int, n_new: int, first: int, last: int
-) -> None:
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, n_new: int, first: int,
+    last: int,
+) -> None:  # fmt: skip
     """Fill ``R = T U`` and ``ws.precision``, for the old atoms in doubt.
 
     It is the diagonal of the inverse of the union's Gram matrix: ``Q + U' R``.
     """
-    T, U, R, precision = ws.schur, ws.solved, ws.pulled, ws.precision
+    T, U, R, precision = ws.schur, block.solved, ws.pulled, ws.precision
     if n_new < b:
-        _close_gaps(m, ws, b, n_new)
+        _close_gaps(m, block, ws, b, n_new)
     for a in range(n_new):
         ws.picked[a] = 1
     for k in range(first, last, LANES):
@@ -219,7 +221,7 @@ def _invert_onto_old(
 
 
 @internal
-def _close_gaps(m: int, ws: Workspace, b: int, n_new: int) -> None:
+def _close_gaps(m: int, block: Block, ws: Workspace, b: int, n_new: int) -> None:
     """Move the rows of independent points together."""
     position = 0
     for row in range(b):
@@ -232,7 +234,7 @@ def _close_gaps(m: int, ws: Workspace, b: int, n_new: int) -> None:
         for c in range(n_new):
             ws.schur[a, c] = ws.schur[row, ws.kept[c]]
         for k in range(0, m, LANES):
-            store(ws.solved[a], k, load(ws.solved[row], k))
+            store(block.solved[a], k, load(block.solved[row], k))
 
 
 @internal

@@ -39,6 +39,7 @@ class Block(NamedTuple):
 
     points: Matrix  # (p, B)      the new points, in columns
     cross: Matrix  # (B, N)       k(d_k, x_b)
+    solved: Matrix  # (B, N)      U = cross Q
     gram: Matrix  # (B, B)        k(x_a, x_b)
     coefficients: Vector  # (B,)  their weights in the unprojected function
     values: Vector  # (B,)        the function at the new points
@@ -51,7 +52,6 @@ class Workspace(NamedTuple):
     The block has ``b`` points, the union ``n = m + b``: old atoms first, new behind.
     """
 
-    solved: Matrix  # (B, N)      U = cross Q
     schur: Matrix  # (B, B)       S = block.gram - cross U', then its inverse T
     pulled: Matrix  # (B, N)      the factor L of S, then R = T U
     rest: Vector  # (B,)          coefficients while new atoms are removed
@@ -78,6 +78,7 @@ def block(n_union: int, n_block: int, n_features: int) -> Block:
     return Block(
         points=lined_up((n_features, B)),
         cross=lined_up((B, N)),
+        solved=lined_up((B, N)),
         gram=lined_up((B, B)),
         coefficients=lined_up(B),
         values=lined_up(B),
@@ -89,7 +90,6 @@ def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
     """Return scratch for up to ``n_union`` atoms, ``n_block`` of them new."""
     N, B = padded(n_union), padded(n_block)
     return Workspace(
-        solved=lined_up((B, N)),
         schur=lined_up((B, B)),
         pulled=lined_up((B, N)),
         rest=lined_up(B),

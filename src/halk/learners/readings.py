@@ -23,6 +23,8 @@ def checked(names: str, X: Any, Y: Any, loss: Loss, has_agents: bool = True) -> 
     ``names`` are those of ``X`` and ``Y`` for the message; the last axis of ``Y`` is
     the agents' if ``has_agents``.
     """
+    if not loss.takes_labels and _are_fit(X) and _are_fit(Y):
+        return
     x_name, y_name = names.split()
     agent = Y.ndim - 1 if has_agents else None
     has = ~np.isnan(Y)
@@ -34,6 +36,11 @@ def checked(names: str, X: Any, Y: Any, loss: Loss, has_agents: bool = True) -> 
     if loss.takes_labels:
         rule = f"be -1 or +1 for the {type(loss).__name__} loss"
         _refuse(y_name, agent, has & (np.abs(Y) != 1.0), rule, Y)
+
+
+def _are_fit(values: Any) -> bool:
+    """Return whether there is nothing to refuse, in two passes over the values."""
+    return values.size == 0 or bool(max(values.max(), -values.min()) <= _LARGEST)
 
 
 def _refuse(name: str, agent: int | None, bad: Any, rule: str, values: Any) -> None:
@@ -122,6 +129,10 @@ def pieces(X: Any, Y: Matrix, n_steps: int = 0) -> Iterator[Readings]:
 
 def _listed(X: Any, Y: Matrix) -> Readings:
     has = ~np.isnan(Y)
+    if has.all():
+        (T, V), p = Y.shape, X.shape[-1]
+        agent = np.tile(np.arange(V), T)
+        return Readings(np.arange(T + 1) * V, agent, X.reshape(T * V, p), Y.ravel())
     start = np.concatenate([[0], np.cumsum(has.sum(axis=1))]).astype(np.int64)
     agent = np.nonzero(has)[1].astype(np.int64)
     return Readings(start, agent, np.ascontiguousarray(X[has]), Y[has])

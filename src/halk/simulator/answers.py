@@ -9,15 +9,15 @@ from math import nan
 import numpy as np
 
 from halk._jit import borrowed, internal, matrix_at, padded
-from halk._validation import Matrix
+from halk._validation import Matrix, Vector
 from halk.arena import dictionary_of
 from halk.compression import TERMS, Block
+from halk.compression.panels import products
 from halk.simulator.arrays import (
     DIVERGED,
     FINISHED,
     NEEDS_ROOM,
     Engine,
-    Exchange,
     Readings,
     Record,
 )
@@ -47,33 +47,37 @@ def answer(
             talk.cursor[4], talk.cursor[5] = m + b, b
             return NEEDS_ROOM
         if keeps and free + (b + 4) * padded(m) <= len(talk.kept):
-            block = with_cross(desk.block, kept_rows(talk, free, m, b))
+            cross = kept_rows(talk.kept, free, m, b)
+            solved = kept_rows(talk.solved, free, m, b)
+            block = with_rows(desk.block, cross, solved)
             talk.place[j] = free
             free += n_needed * padded(m)
         else:
-            block = with_cross(desk.block, desk.block.cross)
+            block = with_rows(desk.block, desk.block.cross, desk.block.solved)
             talk.place[j] = -1
-        if not _evaluate(engine, desk, readings, record, j, m, borrowed(block), b):
+        here = borrowed(block)
+        if not _evaluate(engine, desk, readings, record, j, m, here, b, n_needed):
             talk.cursor[4] = j
             return DIVERGED
     return FINISHED
 
 
 @internal
-def kept_rows(talk: Exchange, place: int, m: int, b: int) -> Matrix:
-    """Return the rows of kernel values at ``m`` atoms that are kept at a place.
+def kept_rows(kept: Vector, place: int, m: int, b: int) -> Matrix:
+    """Return the rows of ``m`` atoms that are kept at a place.
 
     With four more behind them: blocks are read four rows at a time.
     """
-    return matrix_at(talk.kept, place, b + 4, padded(m))
+    return matrix_at(kept, place, b + 4, padded(m))
 
 
 @internal
-def with_cross(block: Block, cross: Matrix) -> Block:
-    """Return the block with another place for its kernel values at the atoms."""
+def with_rows(block: Block, cross: Matrix, solved: Matrix) -> Block:
+    """Return the block with other places for kernel values and their products."""
     return Block(
         block.points,
         cross,
+        solved,
         block.gram,
         block.coefficients,
         block.values,
@@ -98,13 +102,12 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int
     n_pulling, n_others, room, p = 0, 0, len(edge), len(points)
     for e in range(first, links.start[j + 1]):
         if reading[neighbour[e]] >= 0:
-            if is_exact and multipliers[reverse[e]] > 0.0:
-                pulling[first + n_pulling] = e
-                n_pulling += 1
-            else:
-                if n_others < room:
-                    others[n_others] = e
-                n_others += 1
+            # whether it pulls is anybody's guess: written to both, counted in one
+            pulls = 1 if is_exact and multipliers[reverse[e]] > 0.0 else 0
+            pulling[first + n_pulling] = e
+            others[min(n_others, room - 1)] = e
+            n_pulling += pulls
+            n_others += 1 - pulls
     talk.n_pulling[j] = n_pulling
     n_needed = own + n_pulling
     b = n_needed + n_others
@@ -124,7 +127,7 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int
 @internal
 def _evaluate(
     engine: Engine, desk: Desk, readings: Readings, record: Record, j: int, m: int,
-    block: Block, b: int,
+    block: Block, b: int, n_needed: int,
 ) -> bool:  # fmt: skip
     """Fill in the answers of ``j``; False if one is not finite."""
     links, talk, state = engine.links, engine.talk, engine.state
@@ -132,6 +135,8 @@ def _evaluate(
     D = borrowed(dictionary_of(state.arena, j))
     scratch = desk.workspace.scratch
     rows.fill(rows.theta, state.scale[j], D, m, block, b, scratch)
+    if talk.place[j] >= 0:
+        products(D.inverse, m, block.cross, n_needed, block.solved)
     desk.workspace.counts[TERMS] += b * m
     offset, spread = state.target[j, OFFSET], state.target[j, SPREAD]
     row, is_finite = 0, True

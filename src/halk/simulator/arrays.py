@@ -58,9 +58,11 @@ class Exchange(NamedTuple):
     touched: Indices  # (V,)  agents with readings, then the others asked
     cursor: Indices  # (6,)   step, phase, next touched, number touched, and what is
     #                         wanted: room for atoms (or the agent diverged), for points
+    h: Vector  # (E,)         how far answers are from the agent's own value
     apart: Vector  # (V,)     sum of h over an agent's edges
     trust: Matrix  # (V, 2)   how far an agent's inverse is trusted
     kept: Vector  # kernel values made for answering, kept for the update
+    solved: Vector  # products of the kept rows with the inverse
     place: Indices  # (V,)    where an agent's are, row after row, -1 for nowhere
 
 
@@ -155,9 +157,11 @@ def fresh_exchange(network: Network) -> Exchange:
         n_pulling=np.zeros(V, dtype=np.int64),
         touched=np.zeros(V, dtype=np.int64),
         cursor=np.zeros(6, dtype=np.int64),
+        h=np.zeros(E),
         apart=np.zeros(V),
         trust=fresh_trust(V),
         kept=room_to_keep(V + E, 16),
+        solved=room_to_keep(V + E, 16),
         place=np.full(V, -1),
     )
 

@@ -95,17 +95,18 @@ class Simulator:
 
     def __getstate__(self) -> dict[str, Any]:
         # what is lent holds pointers into this process: another one makes its own
-        talk = self._talk._replace(kept=np.zeros(0))
+        talk = self._talk._replace(kept=np.zeros(0), solved=np.zeros(0))
         return vars(self) | {"_posts": [], "_talk": talk}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # arrays from a file that is mapped into memory may be read-only
         vars(self).update({name: writable(value) for name, value in state.items()})
-        self._talk = self._talk._replace(kept=self._room_to_keep(self._room[0]))
+        self._make_room_to_keep(self._room[0])
 
-    def _room_to_keep(self, n_union: int) -> Vector:
+    def _make_room_to_keep(self, n_union: int) -> None:
         n_rows = len(self._state.scale) + len(self.links.neighbour)
-        return room_to_keep(n_rows, n_union)
+        kept, solved = room_to_keep(n_rows, n_union), room_to_keep(n_rows, n_union)
+        self._talk = self._talk._replace(kept=kept, solved=solved)
 
     @property
     def state(self) -> State:
@@ -231,8 +232,7 @@ class Simulator:
             else:
                 n_block = max(n_block + n_block // 4, self._room[1])
                 n_union = max(wanted + wanted // 2, self._room[0], n_block)
-                kept = self._room_to_keep(n_union)
-                self._talk = self._talk._replace(kept=kept)
+                self._make_room_to_keep(n_union)
                 self._make_desks(n_union, n_block)
             self._posts = []
             self._lent()

@@ -85,6 +85,6 @@ def run(post: Post, stream: Readings, seen: Record) -> int:
                 return status
             cursor[2] += 1
         asking = readings.start[cursor[0] + 1] - readings.start[cursor[0]]
-        settle(engine, desk, readings, 0, asking)
+        settle(engine, 0, asking)
         finish(engine, readings, record)
     return FINISHED

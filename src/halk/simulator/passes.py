@@ -59,10 +59,9 @@ def update_late(post: Post, stream: Readings, waits: Indices) -> int:
 
 
 @compiled
-def settle_some(post: Post, stream: Readings, first: int, last: int) -> None:
+def settle_some(post: Post, first: int, last: int) -> None:
     """Move the multipliers of those who asked, ``first`` up to ``last``."""
-    engine, desk = post.engine, post.desk
-    settle(engine, desk, borrowed(stream), first, last)
+    settle(post.engine, first, last)
 
 
 @compiled

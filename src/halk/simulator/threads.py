@@ -89,7 +89,7 @@ class Crew:
         self._share(threads, n_moving, update_some, (readings,), (self._late,))
         cursor[2] = 0
         self._wait_for_late(readings)
-        self._share(threads, n_asking, settle_some, (readings,), ())
+        self._share(threads, n_asking, settle_some, (), ())
         finish_step(self._posts()[0], readings, record)
         return FINISHED
 

@@ -10,7 +10,8 @@ from halk.compression import (
     Block,
     Dictionary,
 )
-from halk.simulator.answers import kept_rows, with_cross
+from halk.compression.panels import products
+from halk.simulator.answers import kept_rows, with_rows
 from halk.simulator.arrays import (
     FINISHED,
     NEEDS_ARENA,
@@ -21,8 +22,8 @@ from halk.simulator.arrays import (
     Readings,
     Record,
 )
+from halk.simulator.inbox import fill_inbox
 from halk.step import (
-    SPREAD,
     Desk,
     Pace,
     adapted,
@@ -33,52 +34,21 @@ from halk.step import (
 
 
 @internal
-def _fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
-    """Lay out agent ``i``'s block: its own point, then those that pull on it."""
-    links, talk, state, inbox = engine.links, engine.talk, engine.state, desk.inbox
-    first, last = links.start[i], links.start[i + 1]
-    points, x, reading, b = desk.block.points, readings.x, talk.reading, 0
-    answers, own, mine = talk.answer, talk.own, inbox.mine
-    r, p = reading[i], len(points)
-    if r >= 0:
-        for f in range(p):
-            points[f, 0] = x[r, f]
-        received = inbox.answer
-        for e in range(first, last):
-            received[e - first] = answers[e]
-        mine[0] = own[i]
-        b = 1
-    neighbour, reverse, target = links.neighbour, links.reverse, state.target
-    value, mu, spread = inbox.value, inbox.multiplier, inbox.spread
-    multipliers = state.multipliers
-    for a in range(first, first + talk.n_pulling[i]):
-        e = talk.pulling[a]
-        j, back = neighbour[e], reverse[e]
-        r = reading[j]
-        for f in range(p):
-            points[f, b] = x[r, f]
-        mine[b] = answers[back]
-        value[b] = own[j]
-        mu[b] = multipliers[back]
-        spread[b] = target[j, SPREAD]
-        b += 1
-    return b
-
-
-@internal
 def _with_rows(
     engine: Engine, desk: Desk, i: int, D: Dictionary, m: int, b: int
 ) -> Block:
-    """Return the block with kernel values: those put aside, or computed again."""
-    block, place = desk.block, engine.talk.place[i]
-    cross = block.cross
+    """Return the block with kernel values and products, put aside or made again."""
+    block, talk, place = desk.block, engine.talk, engine.talk.place[i]
+    cross, solved = block.cross, block.solved
     if place < 0:
         rows, ws = engine.formulas.rows, desk.workspace
         rows.fill(rows.theta, engine.state.scale[i], D, m, block, b, ws.scratch)
         ws.counts[TERMS] += b * m
+        products(D.inverse, m, cross, b, solved)
     else:
-        cross = kept_rows(engine.talk, place, m, b)
-    return with_cross(block, cross)
+        cross = kept_rows(talk.kept, place, m, b)
+        solved = kept_rows(talk.solved, place, m, b)
+    return with_rows(block, cross, solved)
 
 
 @internal
@@ -93,7 +63,7 @@ def update_agent(
     pace = borrowed(Pace(paces[i, 0], paces[i, 1], paces[i, 2]))
     mu = state.multipliers[links.start[i] : links.start[i + 1]]
     while True:
-        b = _fill_inbox(engine, desk, readings, i)
+        b = fill_inbox(engine, desk, readings, i)
         D, m = borrowed(dictionary_of(arena, i)), arena.order[i]
         block = borrowed(_with_rows(engine, desk, i, D, m, b))
         m = engine.move(
@@ -113,7 +83,12 @@ def update_agent(
             talk.cursor[4] = -m
             return NEEDS_ARENA
     arena.order[i] = m
-    if r >= 0 and not formulas.adapter.is_fixed:
+    if r < 0:
+        return FINISHED
+    h, first = desk.inbox.h, links.start[i]
+    for e in range(len(mu)):
+        talk.h[first + e] = h[e]
+    if not formulas.adapter.is_fixed:
         _adapt(engine, desk, readings, i, D, m, y)
     return FINISHED
 
@@ -144,9 +119,7 @@ def n_updated(engine: Engine, readings: Readings) -> int:
 
 
 @internal
-def settle(
-    engine: Engine, desk: Desk, readings: Readings, first: int, last: int
-) -> None:
+def settle(engine: Engine, first: int, last: int) -> None:
     """Move the multipliers of those who asked, ``first`` up to ``last``."""
     state, talk, links = engine.state, engine.talk, engine.links
     for n in range(first, last):
@@ -154,10 +127,9 @@ def settle(
         begin, end = links.start[i], links.start[i + 1]
         eta = dual_pace(state.target[i], engine.paces[i, 1], engine.settings)
         talk.apart[i] = update_multipliers(
-            engine.formulas, engine.settings, eta, talk.own[i], talk.answer[begin:end],
-            state.target[i, SPREAD], links.tolerance[begin:end],
-            state.multipliers[begin:end], state.violation[begin:end],
-            state.asked[begin:end], desk.inbox,
+            engine.settings, eta, talk.answer[begin:end], talk.h[begin:end],
+            links.tolerance[begin:end], state.multipliers[begin:end],
+            state.violation[begin:end], state.asked[begin:end],
         )  # fmt: skip
         state.readings[i] += 1
 
