@@ -14,6 +14,7 @@ import numpy as np
 from halk._jit import (
     borrowed,
     compiled,
+    inlined,
     lined_up,
     matrix_at,
     padded,
@@ -38,8 +39,8 @@ class Arena(NamedTuple):
     tail: Indices  # (3,) first free row and cell; features
 
 
-@compiled
-def dictionary_of(arena: Arena, i: int) -> Dictionary:
+@inlined
+def run_of(arena: Arena, i: int) -> Dictionary:
     """Return views of agent ``i``'s run; writing to them writes to the arena."""
     c, r, s = arena.capacity[i], arena.row[i], arena.cell[i]
     p = arena.tail[2]
@@ -50,6 +51,12 @@ def dictionary_of(arena: Arena, i: int) -> Dictionary:
         arena.diagonal[r : r + c],
         arena.norms[r : r + c],
     )
+
+
+@compiled
+def dictionary_of(arena: Arena, i: int) -> Dictionary:
+    """Return what :func:`run_of` does, to Python."""
+    return run_of(arena, i)
 
 
 @compiled
@@ -67,11 +74,11 @@ def make_room(arena: Arena, i: int, wanted: int) -> bool:
     row, cell = arena.tail[0], arena.tail[1]
     if row + new > len(arena.weights) or cell + new * new > len(arena.inverse):
         return False
-    old = borrowed(dictionary_of(arena, i))
+    old = borrowed(run_of(arena, i))
     arena.tail[0] += new
     arena.tail[1] += new * new
     arena.row[i], arena.cell[i], arena.capacity[i] = row, cell, new
-    new_place = borrowed(dictionary_of(arena, i))
+    new_place = borrowed(run_of(arena, i))
     copy_dictionary(old, new_place, arena.order[i])
     return True
 
@@ -104,8 +111,8 @@ def copy_dictionary(source: Dictionary, target: Dictionary, m: int) -> None:
 def _copy_all(source: Arena, target: Arena) -> None:
     old, new = borrowed(source), borrowed(target)
     for i in range(len(old.order)):
-        source_i = borrowed(dictionary_of(old, i))
-        copy_dictionary(source_i, borrowed(dictionary_of(new, i)), old.order[i])
+        source_i = borrowed(run_of(old, i))
+        copy_dictionary(source_i, borrowed(run_of(new, i)), old.order[i])
 
 
 def arena(capacity: Indices, n_features: int, spare: float = 0.0) -> Arena:

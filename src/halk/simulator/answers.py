@@ -10,7 +10,7 @@ import numpy as np
 
 from halk._jit import borrowed, internal, matrix_at, padded
 from halk._validation import Matrix, Vector
-from halk.arena import dictionary_of
+from halk.arena import run_of
 from halk.compression import TERMS, Block
 from halk.compression.panels import products
 from halk.simulator.arrays import (
@@ -132,7 +132,7 @@ def _evaluate(
     """Fill in the answers of ``j``; False if one is not finite."""
     links, talk, state = engine.links, engine.talk, engine.state
     rows, settings = engine.formulas.rows, engine.settings
-    D = borrowed(dictionary_of(state.arena, j))
+    D = borrowed(run_of(state.arena, j))
     scratch = desk.workspace.scratch
     rows.fill(rows.theta, state.scale[j], D, m, block, b, scratch)
     if talk.place[j] >= 0:

@@ -6,7 +6,7 @@ import numpy as np
 
 from halk._jit import borrowed, pointer, shared
 from halk._validation import Indices, Matrix
-from halk.arena import dictionary_of
+from halk.arena import run_of
 from halk.compression.rows import Rows
 from halk.network import Network
 from halk.simulator.arrays import (
@@ -26,7 +26,7 @@ from halk.step import LARGEST, OFFSET, SPREAD, Desk, Settings, adopt, desk, obse
 def value_of(rows: Rows, state: State, desk: Desk, i: int, x: Matrix, r: int) -> float:
     """Return agent ``i``'s prediction ``F_i(x_r)`` in the unit of the target."""
     block, m = desk.block, state.arena.order[i]
-    D = borrowed(dictionary_of(state.arena, i))
+    D = borrowed(run_of(state.arena, i))
     for f in range(len(block.points)):
         block.points[f, 0] = x[r, f]
     scale, scratch = state.scale[i], desk.workspace.scratch
@@ -68,7 +68,7 @@ def listen(
         i = readings.agent[r]
         record.prediction[r] = value_of(rows, state, desk, i, readings.x, r)
         ratio = observe(state.target[i], readings.y[r], settings)
-        D = borrowed(dictionary_of(state.arena, i))
+        D = borrowed(run_of(state.arena, i))
         for k in range(state.arena.order[i]):
             D.weights[k] *= ratio
         talk.own[i] = value_of(rows, state, desk, i, readings.x, r)

@@ -1,7 +1,7 @@
 """Functions move, then multipliers: what agents do with the answers of a step."""
 
 from halk._jit import borrowed, internal
-from halk.arena import dictionary_of
+from halk.arena import run_of
 from halk.compression import (
     NEEDS_DECISION,
     NEEDS_PROJECTION,
@@ -64,7 +64,7 @@ def update_agent(
     mu = state.multipliers[links.start[i] : links.start[i + 1]]
     while True:
         b = fill_inbox(engine, desk, readings, i)
-        D, m = borrowed(dictionary_of(arena, i)), arena.order[i]
+        D, m = borrowed(run_of(arena, i)), arena.order[i]
         block = borrowed(_with_rows(engine, desk, i, D, m, b))
         m = engine.move(
             formulas, settings, pace, D, m, state.scale[i], state.target[i],
