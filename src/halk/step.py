@@ -275,11 +275,16 @@ def update_function(
     if has_reading:
         _own_pull(formulas, block, y, target, mu, inbox)
     eta, rows = pace.step_size, formulas.rows
-    rows.fill_diagonal(rows.theta, scale, block, b, ws.scratch)
-    if settings.is_normalized:
-        kappa, diagonal = 0.0, block.diagonal
+    kappa, diagonal = rows.level, block.diagonal
+    if kappa == kappa:
+        for row in range(b):
+            diagonal[row] = kappa
+    else:
+        rows.fill_diagonal(rows.theta, scale, block, b, ws.scratch)
+        kappa = 0.0
         for row in range(b):
             kappa = diagonal[row] if diagonal[row] > kappa else kappa
+    if settings.is_normalized:
         eta /= 1.0 + eta * kappa * curvature
     is_pulled, coefficients = has_reading, block.coefficients
     for row in range(b):

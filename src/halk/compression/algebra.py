@@ -31,6 +31,15 @@ def dot(a: Vector, b: Vector, n: int) -> float:
 
 
 @inlined
+def padded_dot(a: Vector, b: Vector, n: int) -> float:
+    """Return ``<a, b>`` over the first ``n``; zeros stand behind, up to full lanes."""
+    lanes = spread(0.0)
+    for k in range(0, n, LANES):
+        lanes = fma(load(a, k), load(b, k), lanes)
+    return total(lanes)
+
+
+@inlined
 def size(a: Vector, n: int) -> float:
     """Return ``|a|_1`` over the first ``n``; zeros stand behind, up to full lanes."""
     lanes = spread(0.0)

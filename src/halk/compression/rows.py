@@ -59,12 +59,13 @@ class Rows(NamedTuple):
     fill_diagonal: Any  # (.., block, b, ..)
     fill_gram: Any  # (.., points, n, out, ..)  the Gram matrix of points in columns
     theta: Vector
+    level: float  # k(x, x) where it is the same everywhere, else NaN
 
 
 def rows_of(kernel: Kernel) -> Rows:
     """Return the rows of a kernel; all kernels of its type share their loops."""
     fill, fill_diagonal, fill_gram = _loops(skeleton(kernel))
-    return Rows(fill, fill_diagonal, fill_gram, parameters(kernel))
+    return Rows(fill, fill_diagonal, fill_gram, parameters(kernel), kernel.level)
 
 
 @cache

@@ -18,9 +18,15 @@ from halk._jit import (
     spread,
     store,
 )
-from halk.compression.algebra import add_scaled, dot, size, sweep
+from halk.compression.algebra import add_scaled, padded_dot, size, sweep
 from halk.compression.trust import TIE, is_rounding
 from halk.compression.workspace import Block, Dictionary, Workspace
+
+WELL_ABOVE = 1e-4
+"""Share of what a point adds to the span that must not yet be rounding, for bounds."""
+
+LEAST_GAP = 0.1
+"""Smallest gap with which the quicker bound has a chance."""
 
 
 @internal
@@ -32,6 +38,8 @@ def are_all_cheaper(
     ``spent`` is the squared distance once all are gone.
     """
     _schur_complement(m, block, ws, b)
+    if _is_beyond_doubt(D, m, block, ws, b, spent):
+        return True
     weights, start = ws.solution, ws.start
     # not a literal, which would be compiled for by itself
     first, last, n_new = 0 * m, m, b
@@ -55,6 +63,43 @@ def are_all_cheaper(
         if _is_old_cheaper(ws, cost - TIE * so_far, first, last):
             return False
         _remove_new(ws, n_new, new, first, last)
+    return True
+
+
+@internal
+def _is_beyond_doubt(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
+) -> bool:
+    """Return whether a bound without factors tells that old atoms are beyond doubt.
+
+    It is that of :func:`_doubtful` with a larger ``P_k``: of ``S`` over the roots of
+    its diagonal, every row sums to at most ``2 - g`` in size, so ``P_k`` is at most
+    ``1 / g`` times the sum of ``U_ak^2 / S_aa``.
+    """
+    S, U, gram, roots = ws.schur, block.solved, block.gram, block.values
+    for a in range(b):
+        if is_rounding(WELL_ABOVE * S[a, a], gram[a, a], size(U[a], m)):
+            return False
+        roots[a] = 1.0 / sqrt(S[a, a])
+    g = 1.0
+    for a in range(b):
+        left = 2.0
+        for c in range(b):
+            left -= abs(S[a, c]) * roots[a] * roots[c]
+        g = min(g, left)
+    if g < LEAST_GAP:
+        return False
+    weights, diagonal = ws.weights, D.diagonal
+    distance, none, gap = spread(spent**0.5), spread(0.0), spread(1.0 / g)
+    for k in range(0, m, LANES):
+        P = none
+        for a in range(b):
+            z = load(U[a], k) * spread(roots[a])
+            P = fma(z, z, P)
+        P = P * gap
+        Q = none - least(none - load(diagonal, k), none)  # -1 behind the last atom
+        if any_below(magnitude(load(weights, k)), distance * (root(P) + root(Q + P))):
+            return False
     return True
 
 
@@ -145,7 +190,7 @@ def _schur_complement(m: int, block: Block, ws: Workspace, b: int) -> None:
     for row in range(b):
         rest[row] = coefficients[row]
         for other in range(row + 1):
-            left = gram[row, other] - dot(cross[row], U[other], m)
+            left = gram[row, other] - padded_dot(cross[row], U[other], m)
             S[row, other] = left
             S[other, row] = left
 

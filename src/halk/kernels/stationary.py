@@ -125,6 +125,11 @@ class _Stationary(Kernel, _Bandwidth):
         """Return a narrow and a wide kernel, and one with a bandwidth a feature."""
         return cls(0.3), cls(2.0), cls((0.5, 2.0, 1.0))
 
+    @property
+    def level(self) -> float:
+        """``k(x, x)``, which is 1."""
+        return 1.0
+
     def check_features(self, n_features: int) -> None:
         """Raise ``ValueError`` unless there is a bandwidth for every feature."""
         if isinstance(self.bandwidth, tuple) and len(self.bandwidth) != n_features:

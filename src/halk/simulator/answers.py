@@ -97,13 +97,13 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int
     links, multipliers = engine.links, engine.state.multipliers
     reading, pulling = talk.reading, talk.pulling
     neighbour, reverse, x = links.neighbour, links.reverse, readings.x
-    others, is_exact = desk.workspace.kept, engine.settings.is_exact
+    others, may_pull = desk.workspace.kept, np.int64(engine.settings.is_exact)
     own, first = 1 if reading[j] >= 0 else 0, links.start[j]
     n_pulling, n_others, room, p = 0, 0, len(edge), len(points)
     for e in range(first, links.start[j + 1]):
         if reading[neighbour[e]] >= 0:
             # whether it pulls is anybody's guess: written to both, counted in one
-            pulls = 1 if is_exact and multipliers[reverse[e]] > 0.0 else 0
+            pulls = may_pull & (multipliers[reverse[e]] > 0.0)
             pulling[first + n_pulling] = e
             others[min(n_others, room - 1)] = e
             n_pulling += pulls

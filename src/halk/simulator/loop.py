@@ -6,7 +6,7 @@ because all right-hand sides are those of step t: everybody answers, then functi
 move, then multipliers do. Within a pass agents do not depend on each other.
 """
 
-from halk._jit import borrowed, compiled, internal
+from halk._jit import borrowed, compiled, internal, prefetch
 from halk._validation import Indices, Matrix, Vector
 from halk.simulator.answers import answer
 from halk.simulator.arrays import DIVERGED, FINISHED, Engine, Post, Readings, Record
@@ -45,6 +45,7 @@ def _collect(engine: Engine, readings: Readings) -> int:
         i = readings.agent[r]
         talk.reading[i] = r
         talk.touched[n] = i
+        prefetch(readings.x[r], 0)  # neighbours read it out of order
         n += 1
     for r in range(readings.start[t], readings.start[t + 1]):
         i = readings.agent[r]
