@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.timing import Job, Times, in_turn
 from halk import Network
-from halk._jit import borrowed, compiled, lined_up
+from halk._jit import LANES, borrowed, compiled, fma, lined_up, load, spread, total
 from halk._validation import Matrix, Vector
-from halk.compression import PANEL, Block, Dictionary, block, dictionary, write_square
+from halk.compression import PANEL, Dictionary, dictionary, write_square
 from halk.compression.panels import product
-from halk.compression.rows import Rows, rows_of
 from halk.expansion import Expansion
+from halk.kernels import kernel_lanes
 
 __all__ = ["Floor", "KernelSum", "count_terms", "floor_of"]
 
@@ -40,27 +40,19 @@ _GROUP = 8
 
 @compiled
 def _sums(
-    rows: Rows, dictionary: Dictionary, m: int, groups: Any, room: Block, out: Matrix,
+    kernel: Any, dictionary: Dictionary, m: int, groups: Any, out: Matrix,
     scratch: Matrix,
 ) -> None:  # fmt: skip
-    kernel, D, points, place = (
-        borrowed(rows),
-        borrowed(dictionary),
-        borrowed(groups),
-        borrowed(room),
-    )
-    values, spare = borrowed(out), borrowed(scratch)
+    """Fill ``out`` with the sums, and do nothing else: no value is put aside."""
+    D, points, values = borrowed(dictionary), borrowed(groups), borrowed(out)
+    atoms, weights, spare = D.atoms, D.weights, borrowed(scratch)
     for g in range(len(points)):
-        block = Block(
-            points[g],
-            place.cross,
-            place.solved,
-            place.gram,
-            place.coefficients,
-            values[g],
-            place.diagonal,
-        )
-        kernel.fill(kernel.theta, 1.0, D, m, borrowed(block), _GROUP, spare)
+        for r in range(_GROUP):
+            lanes = spread(0.0)
+            for k in range(0, m, LANES):
+                v = kernel_lanes(kernel, atoms, k, m, points[g], r, spare)
+                lanes = fma(v, load(weights, k), lanes)
+            values[g, r] = total(lanes)
 
 
 class KernelSum:
@@ -71,7 +63,7 @@ class KernelSum:
 
     def __init__(self, function: Expansion, X: Matrix) -> None:
         m, p = function.order, X.shape[1]
-        self.rows, self.m = rows_of(function.kernel), m
+        self.kernel, self.m = function.kernel, m
         self.dictionary = dictionary(m, p)
         self.dictionary.atoms[:, :m] = function.atoms.T
         self.dictionary.weights[:m] = function.weights
@@ -79,13 +71,13 @@ class KernelSum:
         n_groups = -(-len(X) // _GROUP)
         grouped = np.resize(X, (n_groups, _GROUP, p))
         self._groups = np.ascontiguousarray(grouped.transpose(0, 2, 1))
-        self._room, self._scratch = block(m, _GROUP, p), np.zeros((2, p))
+        self._scratch = np.zeros((2, p))
         self._out = np.zeros((n_groups, _GROUP))
 
     def __call__(self) -> None:
         """Evaluate."""
         _sums(
-            self.rows, self.dictionary, self.m, self._groups, self._room, self._out,
+            self.kernel, self.dictionary, self.m, self._groups, self._out,
             self._scratch,
         )  # fmt: skip
 

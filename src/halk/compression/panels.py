@@ -1,11 +1,9 @@
 """Symmetric matrices in panels: the form in which an agent's inverse is kept.
 
-A panel holds eight columns, row after row, and panel follows upon panel without a gap.
-A product then reads memory from end to end, and what is read in order the machine
-fetches ahead. What stands behind a matrix in memory is, in the simulator, usually that
-of the next agent: a product asks for it line by line while it works, since asked for
-all at once most of it would not come. Without both, products wait for memory for most
-of their time.
+A panel holds eight columns, row after row, and panel follows upon panel without a gap,
+so a product reads memory from end to end. It is made where kernel values are, which ask
+for the matrix line by line while they are computed: asked for all at once most of it
+would not come, and a product would wait for memory for most of its time.
 
 A matrix of ``m`` rows, with ``n`` the next multiple of eight, takes ``n^2`` numbers:
 entry ``(k, l)`` stands at ``k // 8 * 8 n + 8 l + k % 8``. Columns behind ``m`` are
@@ -79,54 +77,68 @@ def copy_panels(source: Vector, m: int, target: Vector) -> None:
 
 @shared
 def product(Q: Vector, m: int, v: Vector, out: Vector) -> None:
-    """Fill ``out`` with ``Q v``, and zeros up to full lanes."""
+    """Fill ``out`` with ``Q v``, and zeros up to full lanes.
+
+    Two panels at a time: a sum waits for its last term, four of them less so.
+    """
     n = padded(m)
-    for k in range(0, m, PANEL):
-        low, high, panel = spread(0.0), spread(0.0), k * n
+    for k in range(0, n, 2 * PANEL):
+        low0, high0, low1, high1 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        panel = k * n
+        # what would be behind the last panel is read from there, and not written
+        has_next = k + PANEL < n
+        ahead = PANEL * n if has_next else 0
         for c in range(m):
             share, place = spread(v[c]), panel + PANEL * c
-            low = fma(load(Q, place), share, low)
-            high = fma(load(Q, place + LANES), share, high)
-        store(out, k, low)
-        store(out, k + LANES, high)
+            low0 = fma(load(Q, place), share, low0)
+            high0 = fma(load(Q, place + LANES), share, high0)
+            low1 = fma(load(Q, place + ahead), share, low1)
+            high1 = fma(load(Q, place + ahead + LANES), share, high1)
+        store(out, k, low0)
+        store(out, k + LANES, high0)
+        if has_next:
+            store(out, k + PANEL, low1)
+            store(out, k + PANEL + LANES, high1)
 
 
 @shared
 def products(Q: Vector, m: int, V: Matrix, b: int, out: Matrix) -> None:
     """Fill the first ``b`` rows of ``out`` with ``Q v`` for the rows of ``V``.
 
-    Four rows at a time: what is loaded of ``Q`` serves all of them. For three, or two,
-    a row or two behind them, which there is room for, go with them.
+    Two rows at a time: what is loaded of ``Q`` serves both.
     """
-    grouped = (b + 2) // 4 * 4
-    for r in range(0, grouped, 4):
-        _four_products(Q, m, V[r], V[r + 1], V[r + 2], V[r + 3], r, out)
-    for r in range(grouped, b):
-        product(Q, m, V[r], out[r])
+    paired = b // 2 * 2
+    for r in range(0, paired, 2):
+        _two_products(Q, m, V[r], V[r + 1], out[r], out[r + 1])
+    if paired < b:
+        product(Q, m, V[paired], out[paired])
 
 
 @shared
-def _four_products(
-    Q: Vector, m: int, v0: Vector, v1: Vector, v2: Vector, v3: Vector, r: int,
-    out: Matrix,
-) -> None:  # fmt: skip
+def _two_products(
+    Q: Vector, m: int, v: Vector, w: Vector, out_v: Vector, out_w: Vector
+) -> None:
     n = padded(m)
-    for k in range(0, m, PANEL):
+    for k in range(0, n, 2 * PANEL):
         low0, high0, low1, high1 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
         low2, high2, low3, high3 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        panel = k * n
+        has_next = k + PANEL < n
+        ahead = PANEL * n if has_next else 0
         for c in range(m):
-            place = k * n + PANEL * c
+            one, two, place = spread(v[c]), spread(w[c]), panel + PANEL * c
             low, high = load(Q, place), load(Q, place + LANES)
-            s0, s1, s2, s3 = spread(v0[c]), spread(v1[c]), spread(v2[c]), spread(v3[c])
-            low0, high0 = fma(low, s0, low0), fma(high, s0, high0)
-            low1, high1 = fma(low, s1, low1), fma(high, s1, high1)
-            low2, high2 = fma(low, s2, low2), fma(high, s2, high2)
-            low3, high3 = fma(low, s3, low3), fma(high, s3, high3)
-        store(out[r], k, low0)
-        store(out[r], k + LANES, high0)
-        store(out[r + 1], k, low1)
-        store(out[r + 1], k + LANES, high1)
-        store(out[r + 2], k, low2)
-        store(out[r + 2], k + LANES, high2)
-        store(out[r + 3], k, low3)
-        store(out[r + 3], k + LANES, high3)
+            low0, high0 = fma(low, one, low0), fma(high, one, high0)
+            low2, high2 = fma(low, two, low2), fma(high, two, high2)
+            low, high = load(Q, place + ahead), load(Q, place + ahead + LANES)
+            low1, high1 = fma(low, one, low1), fma(high, one, high1)
+            low3, high3 = fma(low, two, low3), fma(high, two, high3)
+        store(out_v, k, low0)
+        store(out_v, k + LANES, high0)
+        store(out_w, k, low2)
+        store(out_w, k + LANES, high2)
+        if has_next:
+            store(out_v, k + PANEL, low1)
+            store(out_v, k + PANEL + LANES, high1)
+            store(out_w, k + PANEL, low3)
+            store(out_w, k + PANEL + LANES, high3)

@@ -24,6 +24,9 @@ from halk._validation import Matrix, Vector
 from halk.compression.workspace import Block, Dictionary, block, dictionary
 from halk.kernels import Kernel, kernel_at_itself, kernel_lanes, rescaled
 
+LINE = 8
+"""Numbers in a line of memory."""
+
 
 @inlined
 def kernel_row(
@@ -76,13 +79,15 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
     ) -> None:  # fmt: skip
         actual = rescaled(filled(kernel, theta), scale)
         atoms, weights, points = D.atoms, D.weights, block.points
+        # The inverse is needed next, for a product. Sums need next to no memory: asked
+        # for now, two lines with every four terms, it has come when they are done.
         inverse, ahead = D.inverse, 0 * m
         for r in range(b):
             row, lanes = block.cross[r], spread(0.0)
             for k in range(0, m, LANES):
                 prefetch(inverse, ahead)
-                prefetch(inverse, ahead + 8)
-                ahead += 16
+                prefetch(inverse, ahead + LINE)
+                ahead += 2 * LINE
                 v = kernel_lanes(actual, atoms, k, m, points, r, scratch)
                 store(row, k, v)
                 lanes = fma(v, load(weights, k), lanes)

@@ -22,12 +22,6 @@ from halk.compression.algebra import add_scaled, padded_dot, size, sweep
 from halk.compression.trust import TIE, is_rounding
 from halk.compression.workspace import Block, Dictionary, Workspace
 
-WELL_ABOVE = 1e-4
-"""Share of what a point adds to the span that must not yet be rounding, for bounds."""
-
-LEAST_GAP = 0.1
-"""Smallest gap with which the quicker bound has a chance."""
-
 
 @internal
 def are_all_cheaper(
@@ -38,18 +32,17 @@ def are_all_cheaper(
     ``spent`` is the squared distance once all are gone.
     """
     _schur_complement(m, block, ws, b)
-    if _is_beyond_doubt(D, m, block, ws, b, spent):
-        return True
     weights, start = ws.solution, ws.start
     # not a literal, which would be compiled for by itself
     first, last, n_new = 0 * m, m, b
     if _factor(m, block, ws, b):
+        _invert_factor(ws, b)
         first, last = _doubtful(D, m, block, ws, b, spent)
         if first >= last:
             return True
         for k in range(first, last, LANES):
             store(weights, k, load(start, k))
-        _invert_factor(ws, b)
+        _multiply_factors(ws, b)
     else:
         for k in range(0, m, LANES):
             store(weights, k, load(start, k))
@@ -63,43 +56,6 @@ def are_all_cheaper(
         if _is_old_cheaper(ws, cost - TIE * so_far, first, last):
             return False
         _remove_new(ws, n_new, new, first, last)
-    return True
-
-
-@internal
-def _is_beyond_doubt(
-    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
-) -> bool:
-    """Return whether a bound without factors tells that old atoms are beyond doubt.
-
-    It is that of :func:`_doubtful` with a larger ``P_k``: of ``S`` over the roots of
-    its diagonal, every row sums to at most ``2 - g`` in size, so ``P_k`` is at most
-    ``1 / g`` times the sum of ``U_ak^2 / S_aa``.
-    """
-    S, U, gram, roots = ws.schur, block.solved, block.gram, block.values
-    for a in range(b):
-        if is_rounding(WELL_ABOVE * S[a, a], gram[a, a], size(U[a], m)):
-            return False
-        roots[a] = 1.0 / sqrt(S[a, a])
-    g = 1.0
-    for a in range(b):
-        left = 2.0
-        for c in range(b):
-            left -= abs(S[a, c]) * roots[a] * roots[c]
-        g = min(g, left)
-    if g < LEAST_GAP:
-        return False
-    weights, diagonal = ws.weights, D.diagonal
-    distance, none, gap = spread(spent**0.5), spread(0.0), spread(1.0 / g)
-    for k in range(0, m, LANES):
-        P = none
-        for a in range(b):
-            z = load(U[a], k) * spread(roots[a])
-            P = fma(z, z, P)
-        P = P * gap
-        Q = none - least(none - load(diagonal, k), none)  # -1 behind the last atom
-        if any_below(magnitude(load(weights, k)), distance * (root(P) + root(Q + P))):
-            return False
     return True
 
 
@@ -134,26 +90,18 @@ def _doubtful(
     atom ``k`` has a precision of at most ``p = Q_kk + P_k``, and its weight is at most
     ``(spent P_k)^(1/2)`` away from the last one, ``w``. So it never costs less than
     ``(|w| - (spent P_k)^(1/2))^2 / p``, and if that is more, it is beyond doubt.
-    ``P_k`` is the squared length of column ``k`` of ``Z = L^-1 U``. Returns the first
-    of those left, in lanes, and what is behind the last.
+    ``P_k`` is the squared length of column ``k`` of ``L^-1 U``. Returns the first of
+    those left, in lanes, and what is behind the last.
     """
-    weights, diagonal, U, L, Z = (
-        ws.weights,
-        D.diagonal,
-        block.solved,
-        ws.pulled,
-        ws.inverse,
-    )
+    weights, diagonal, U, W = ws.weights, D.diagonal, block.solved, ws.pulled
     first, last = m, 0 * m
     distance, none = spread(spent**0.5), spread(0.0)
     for k in range(0, m, LANES):
-        P = spread(0.0)
+        P = none
         for a in range(b):
-            z = load(U[a], k)
-            for i in range(a):
-                z = fma(spread(-L[a, i]), load(Z[i], k), z)
-            z = z * spread(L[a, a])
-            store(Z[a], k, z)
+            z = none
+            for i in range(a + 1):
+                z = fma(spread(W[a, i]), load(U[i], k), z)
             P = fma(z, z, P)
         Q = none - least(none - load(diagonal, k), none)  # -1 behind the last atom
         if any_below(magnitude(load(weights, k)), distance * (root(P) + root(Q + P))):
@@ -163,21 +111,25 @@ def _doubtful(
 
 @internal
 def _invert_factor(ws: Workspace, b: int) -> None:
-    """Replace ``S`` by its inverse ``T = L'^-1 L^-1``; writes over ``L``."""
-    T, L = ws.schur, ws.pulled
-    for c in range(
-        b
-    ):  # column c of L^-1, in place: what is behind it is not read again
+    """Replace the factor by its inverse; its diagonal is that already."""
+    L = ws.pulled
+    for c in range(b):  # in place: what is behind a column is not read again
         for a in range(c + 1, b):
             left = 0.0
             for i in range(c, a):
                 left -= L[a, i] * L[i, c]
             L[a, c] = left * L[a, a]
+
+
+@internal
+def _multiply_factors(ws: Workspace, b: int) -> None:
+    """Fill ``T = W' W``, the inverse of ``S``, from that of its factor."""
+    T, W = ws.schur, ws.pulled
     for a in range(b):
         for c in range(a + 1):
             inner = 0.0
             for i in range(a, b):
-                inner += L[i, a] * L[i, c]
+                inner += W[i, a] * W[i, c]
             T[a, c] = inner
             T[c, a] = inner
 

@@ -1,6 +1,8 @@
 """What is rounding and what is not, and how far an inverse can be trusted."""
 
-from halk._jit import internal
+from math import inf
+
+from halk._jit import LANES, internal, least, load, magnitude, spread, store, total
 from halk._validation import Matrix, Vector
 from halk.compression.panels import products
 
@@ -48,10 +50,19 @@ def is_trusted(square: float, budget: float, size: float, moved: float) -> bool:
 def measured_drift(Q: Vector, m: int, gram: Matrix, scratch: Matrix) -> float:
     """Return ``max |K Q - I|`` for ``Q`` in panels; writes to ``scratch``."""
     products(Q, m, gram, m, scratch)
-    worst = 0.0
+    none = spread(0.0)
+    lowest, summed = none, none
     for k in range(m):
         scratch[k, k] -= 1.0
-        for c in range(m):
-            if not abs(scratch[k, c]) <= worst:  # nor is what is no number small
-                worst = abs(scratch[k, c])
+        row = scratch[k]
+        for c in range(0, m, LANES):
+            size = magnitude(load(row, c))
+            lowest, summed = least(none - size, lowest), summed + size
+    # what is no number is not the least of anything, but shows in the sum
+    if not total(summed) < inf:
+        return inf
+    worst, last = 0.0, scratch[0]
+    store(last, 0, none - lowest)
+    for lane in range(LANES):
+        worst = max(worst, last[lane])
     return worst

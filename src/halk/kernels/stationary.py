@@ -70,9 +70,19 @@ def squared_ratios(
 
 @squared_ratios.register(float)
 def _(bandwidth: float, atoms: Matrix, k: int, points: Matrix, r: int) -> Lanes:
-    total, inverse = spread(0.0), spread(1.0 / bandwidth)
-    for f in range(len(atoms)):
-        # divided before it is squared: squares of bandwidths leave the finite numbers
+    # Written out for up to three features: the loop's own bookkeeping costs as much as
+    # one of them.
+    inverse, p = spread(1.0 / bandwidth), len(atoms)
+    # divided before it is squared: squares of bandwidths leave the finite numbers
+    ratio = (load(atoms[0], k) - spread(points[0, r])) * inverse
+    total = ratio * ratio
+    if p > 1:
+        ratio = (load(atoms[1], k) - spread(points[1, r])) * inverse
+        total = fma(ratio, ratio, total)
+    if p > 2:
+        ratio = (load(atoms[2], k) - spread(points[2, r])) * inverse
+        total = fma(ratio, ratio, total)
+    for f in range(3, p):
         ratio = (load(atoms[f], k) - spread(points[f, r])) * inverse
         total = fma(ratio, ratio, total)
     return total

@@ -94,34 +94,62 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int
     who pulls. If there is too little room they are counted only.
     """
     talk, points, edge = engine.talk, desk.block.points, desk.inbox.edge
+    reading, neighbour, x = talk.reading, engine.links.neighbour, readings.x
+    own, n_pulling, p = 1 if reading[j] >= 0 else 0, 0 * j, len(points)
+    if engine.settings.is_exact:
+        n_pulling, n_asking = _pulling_first(engine, desk, j, own)
+    else:
+        n_asking = _all_asking(engine, desk, j, own)
+    talk.n_pulling[j] = n_pulling
+    b = own + n_asking
+    if b > len(edge):
+        return b, own + n_pulling
+    if own == 1:
+        for f in range(p):
+            points[f, 0] = x[reading[j], f]
+    for a in range(own, b):
+        r = reading[neighbour[edge[a]]]
+        for f in range(p):
+            points[f, a] = x[r, f]
+    return b, own + n_pulling
+
+
+@internal
+def _all_asking(engine: Engine, desk: Desk, j: int, own: int) -> int:
+    """List in ``inbox.edge`` who asks ``j``, behind its own; return how many."""
+    reading, links, edge = engine.talk.reading, engine.links, desk.inbox.edge
+    neighbour, n, room = links.neighbour, own, len(desk.inbox.edge)
+    for e in range(links.start[j], links.start[j + 1]):
+        if reading[neighbour[e]] >= 0:
+            if n < room:
+                edge[n] = e
+            n += 1
+    return n - own
+
+
+@internal
+def _pulling_first(engine: Engine, desk: Desk, j: int, own: int) -> tuple[int, int]:
+    """List who asks, those that pull before the others; return how many of each."""
     links, multipliers = engine.links, engine.state.multipliers
-    reading, pulling = talk.reading, talk.pulling
-    neighbour, reverse, x = links.neighbour, links.reverse, readings.x
-    others, may_pull = desk.workspace.kept, np.int64(engine.settings.is_exact)
-    own, first = 1 if reading[j] >= 0 else 0, links.start[j]
-    n_pulling, n_others, room, p = 0, 0, len(edge), len(points)
+    reading, pulling, edge = engine.talk.reading, engine.talk.pulling, desk.inbox.edge
+    neighbour, reverse, others = links.neighbour, links.reverse, desk.workspace.kept
+    first, room = links.start[j], len(edge)
+    n_pulling, n_others = 0 * j, 0 * j
     for e in range(first, links.start[j + 1]):
         if reading[neighbour[e]] >= 0:
             # whether it pulls is anybody's guess: written to both, counted in one
-            pulls = may_pull & (multipliers[reverse[e]] > 0.0)
+            pulls = np.int64(multipliers[reverse[e]] > 0.0)
             pulling[first + n_pulling] = e
             others[min(n_others, room - 1)] = e
-            n_pulling += pulls
-            n_others += 1 - pulls
-    talk.n_pulling[j] = n_pulling
-    n_needed = own + n_pulling
-    b = n_needed + n_others
-    if b > room:
-        return b, n_needed
-    for a in range(n_pulling):
-        edge[own + a] = pulling[first + a]
-    for a in range(n_others):
-        edge[n_needed + a] = others[a]
-    for a in range(b):
-        r = reading[neighbour[edge[a]]] if a >= own else reading[j]
-        for f in range(p):
-            points[f, a] = x[r, f]
-    return b, n_needed
+            n_pulling += pulls  # type: ignore[assignment]
+            n_others += 1 - pulls  # type: ignore[assignment]
+    n_asking = n_pulling + n_others
+    if own + n_asking <= room:
+        for a in range(n_pulling):
+            edge[own + a] = pulling[first + a]
+        for a in range(n_others):
+            edge[own + n_pulling + a] = others[a]
+    return n_pulling, n_asking
 
 
 @internal
