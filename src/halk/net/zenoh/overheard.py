@@ -55,14 +55,13 @@ def overhearing(tell: Callable[[str], None]) -> Iterator[bool]:
     finally:
         _turn_output_to(output)  # the pipe ends, and with it the thread
         listener.join(_PATIENCE)
-        if not listener.is_alive():  # as it would be if a child had the output too
+        if not listener.is_alive():  # a child process that has the pipe keeps it so
             os.close(output)
 
 
 def _turn_output_to(file: int) -> None:
-    with suppress(
-        AttributeError, OSError, ValueError
-    ):  # there is none, or it is closed
+    # Python may have none, or one that is closed
+    with suppress(AttributeError, OSError, ValueError):
         sys.stdout.flush()
     os.dup2(file, _STDOUT)
 
