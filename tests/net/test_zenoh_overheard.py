@@ -120,6 +120,9 @@ PLAIN = b"2026-01-02T03:04:05Z  WARN acc-0 zenoh_link_tls::unicast: tls handshak
 def test_a_line_of_the_log_is_known_by_where_it_is_from():
     assert heard(COLOURED) == "peer sent no certificates"
     assert heard(PLAIN) == "tls handshake eof"
+    expired = b"invalid peer certificate: certificate expired: verification time 179"
+    line = PLAIN.replace(b"tls handshake eof", expired)
+    assert heard(line) == "invalid peer certificate: certificate expired"  # every time
     for other in (
         b"", b"\n", b"\xff\xfe", b"some output\n", PLAIN.replace(b"WARN", b"INFO"),
         PLAIN.replace(b"_tls", b"_tcp"), b"the word " + PLAIN,

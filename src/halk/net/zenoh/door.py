@@ -10,7 +10,7 @@ from halk.net.messages import Reason
 __all__ = ["Door", "Refusal"]
 
 MOST_NAMES = 64
-"""Refusals that are told by name; of more, which anybody can cause, only the number."""
+"""Refusals of one reason that are told by name; of more there is only the number."""
 
 LONGEST = 120
 """Letters of a name that are kept."""
@@ -38,7 +38,7 @@ class Door:
     def __init__(self, known: Iterable[str]) -> None:
         self._known = frozenset(known)
         self._refused: Counter[Reason] = Counter()
-        self._named: set[tuple[Reason, str]] = set()
+        self._named: dict[Reason, set[str]] = {}
         self._news: list[Refusal] = []
         self._lock = Lock()
 
@@ -47,8 +47,9 @@ class Door:
         name = "".join(c if c.isprintable() else "?" for c in who[:LONGEST])
         with self._lock:
             self._refused[reason] += 1
-            if len(self._named) < MOST_NAMES and (reason, name) not in self._named:
-                self._named.add((reason, name))
+            named = self._named.setdefault(reason, set())
+            if len(named) < MOST_NAMES and name not in named:
+                named.add(name)
                 self._news.append(Refusal(reason, name, where))
 
     @property

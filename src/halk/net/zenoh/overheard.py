@@ -82,4 +82,5 @@ def heard(line: bytes) -> str | None:
     found = _WARNING.match(_COLOUR.sub(b"", line))
     if found is None:
         return None
-    return found[1].decode("utf-8", "replace").partition(_HINT)[0].strip()
+    said = found[1].decode("utf-8", "replace").partition(_HINT)[0].strip()
+    return ": ".join(said.split(": ")[:2])  # what follows has times and other details
