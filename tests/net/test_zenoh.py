@@ -10,7 +10,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from halk.net import TransportError
+from halk.net import Reason, TransportError
 from halk.net.protocol import MAX_LENGTH
 from halk.net.zenoh import ZenohTransport
 from halk.net.zenoh.config import configuration
@@ -128,7 +128,9 @@ def test_what_is_no_message_is_dropped_and_counted():
         session.delete("halk/b/a")
         say("halk/b/a", bytes(MAX_LENGTH))
         assert received(b, 1) == [("a", bytes(MAX_LENGTH))]
-        assert b.dropped == {"too long": 2, "unlisted": 3, "deletion": 1}
+        assert b.dropped == {"too long": 2, "deletion": 1}
+        assert b.refused == {Reason.STRANGER: 3}
+        assert {one.who for one in b.news()} == {"stranger", "*", ""}
         assert (b.n_received - before, b.poll()) == (1, [])
 
 

@@ -187,6 +187,8 @@ def test_a_non_neighbour_changes_not_one_bit(folder):
         agent.say(KEY, recorded)
         until(lambda: agent.has_refused(Reason.DIMENSION), "the neighbour is heard")
         assert sum(agent.node.refused.values()) == 1
+        assert agent.transport.refused == {Reason.STRANGER: 1}
+        assert [one.who for one in agent.transport.news()] == ["x"]
         after = agent.function()
         assert before[:2] == after[:2]
         np.testing.assert_array_equal(before[2], after[2])

@@ -50,7 +50,7 @@ def agent(
         check_link(found)
         say(f"{config} is fine: {found.name}, {len(found.neighbours)} neighbours")
         return
-    code = run_agent(found, until_end, stop)
+    code = run_agent(found, until_end, stop, owns_process=True)
     if code:
         raise SystemExit(code)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from halk.deploy.logs import Log
-from halk.net import Transport
+from halk.net import Reason, Transport
 
 _TELL_EVERY = 10.0
 
@@ -17,7 +18,7 @@ class Around:
     ----------
     node : FieldNode or StepNode
     transport : Transport
-        May have ``alive()`` and counters, as Zenoh's has.
+        May have ``alive()``, ``news()`` and counters, as Zenoh's has.
     log : Log
     now : float
     """
@@ -39,8 +40,19 @@ class Around:
         found = {name: getattr(self._transport, name, None) for name in names}
         return found | {"dropped": dict(getattr(self._transport, "dropped", {}))}
 
+    def refused(self) -> Counter[Reason]:
+        """Return how often something was refused, by the node or before it."""
+        found = Counter(self._node.refused)
+        found.update(getattr(self._transport, "refused", {}))
+        return found
+
     def look(self, now: float) -> None:
         """Note who has come and gone; say what was refused, now and then."""
+        for one in getattr(self._transport, "news", list)():
+            reason = one.reason.name.lower()
+            self._log.say(
+                "warning", "turned away", now, reason=reason, who=one.who, at=one.where
+            )
         alive = self.alive()
         if alive != self._alive:
             self._changed(alive, now)
@@ -61,7 +73,7 @@ class Around:
 
     def _refusals(self) -> dict[str, int]:
         node = self._node
-        tables = (("refused", node.refused), ("complaints", node.complaints))
+        tables = (("refused", self.refused()), ("complaints", node.complaints))
         return {f"{w} {r.name.lower()}": n for w, t in tables for r, n in t.items()}
 
     def _tell_refusals(self, now: float) -> None:

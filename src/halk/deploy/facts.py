@@ -48,7 +48,7 @@ def facts_of(runner: Runner, now: float) -> dict[str, Any]:
         "rmse": known(diary.rmse),
         "recent_rmse": known(diary.recent_rmse),
         "neighbours": _neighbours(runner),
-        "refused": _by_name(node.refused),
+        "refused": _by_name(runner.around.refused()),
         "complaints": _by_name(node.complaints),
         "checkpoint": checkpoint,
         "memory_bytes": memory(),

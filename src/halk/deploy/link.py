@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from halk.deploy.keys import ConfigError
+from halk.deploy.logs import Log
 from halk.deploy.settings import AgentConfig
+from halk.net import Reason
 from halk.net.zenoh import Identity, ZenohTransport
 from halk.net.zenoh.credentials import check_identity
+from halk.net.zenoh.overheard import overhearing
 from halk.net.zenoh.topic import checked_topic
 
 
@@ -41,6 +45,19 @@ def connect_zenoh(config: AgentConfig) -> Any:
             config.name, config.listen, ends, _identity(config), network=config.network,
             allow_plain=config.security.plain, topics=topics,
         )  # fmt: skip
+
+
+@contextmanager
+def watched_port(config: AgentConfig, transport: Any, log: Log) -> Iterator[None]:
+    """Count handshakes that fail at the port; takes the process's standard output."""
+    if _identity(config) is None or not config.listen:
+        yield
+        return
+    with overhearing(partial(transport.turn_away, Reason.HANDSHAKE)) as can_hear:
+        if not can_hear:
+            why = "Zenoh's log cannot be read: is RUST_LOG set, or stdout closed?"
+            log.say("warning", "failed handshakes are not counted", why=why)
+        yield
 
 
 def _identity(config: AgentConfig) -> Identity | None:

@@ -50,7 +50,7 @@ _OF_NEIGHBOURS = (
     ("tolerance", "halk_tolerance", "How far a neighbour may differ."),
 )
 _BY_REASON = (
-    ("refused", "reason", "halk_refused_total", "Messages refused here."),
+    ("refused", "reason", "halk_refused_total", "Messages and links refused."),
     ("complaints", "reason", "halk_complaints_total", "Own messages refused there."),
     ("dropped", "reason", "halk_dropped_total", "Messages that the transport dropped."),
 )

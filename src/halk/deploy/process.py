@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +18,7 @@ from halk.deploy.feeds import Feed, feed_of
 from halk.deploy.health import Health
 from halk.deploy.keeper import Keeper
 from halk.deploy.keys import ConfigError
-from halk.deploy.link import check_link, connect_zenoh
+from halk.deploy.link import check_link, connect_zenoh, watched_port
 from halk.deploy.logs import Log
 from halk.deploy.runner import Runner
 from halk.deploy.settings import AgentConfig
@@ -113,6 +114,7 @@ def run_agent(
     until_end: bool = False,
     stop: Stop | None = None,
     connect: Connect = connect_zenoh,
+    owns_process: bool = False,
 ) -> int:
     """Run an agent until it is told to stop; return the exit code.
 
@@ -124,6 +126,9 @@ def run_agent(
     stop : Stop, optional
     connect : callable
         Returns the transport.
+    owns_process : bool
+        Whether nothing else uses standard output, so that Zenoh's log can be read there
+        for strangers who fail to make a link.
     """
     stop = stop or Stop()
     log = Log(config.name, config.level, config.format == "json")
@@ -135,7 +140,8 @@ def run_agent(
     check_link(config)  # before what takes long
     config.model.warm_up()
     transport = connect(config)
-    try:
+    port = watched_port(config, transport, log) if owns_process else nullcontext()
+    with port, closing(transport):
         feed = feed_of(config.readings, transport)
         node = node_of(config, feed, int(time.time()))
         keeper = brought_back(config, node, log, time.time())
@@ -157,8 +163,6 @@ def run_agent(
             feed.close()
             if health is not None:
                 health.close()
-    finally:
-        transport.close()
 
 
 def _aged(facts: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,8 @@ class Reason(IntEnum):
     UNGREETED = 18
     MISFIT = 19
     RATE = 20
+    # who never came to say one
+    HANDSHAKE = 21
     # messages of another time
     OLD_INCARNATION = 32
     REPEATED = 33

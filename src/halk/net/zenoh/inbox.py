@@ -33,11 +33,9 @@ class Inbox:
 
         ``full`` is the reason under which the oldest is counted that has to go.
         """
-        box, size = self._boxes.get(name), len(payload)
+        box, size = self._boxes[name], len(payload)
         with self._changed:
-            if box is None:
-                self.dropped["unlisted"] += 1
-            elif size > longest:  # before it is copied
+            if size > longest:  # before it is copied
                 self.dropped["too long"] += 1
             else:
                 if len(box) == self.room:

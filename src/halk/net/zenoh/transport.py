@@ -7,10 +7,12 @@ from typing import Any
 
 from halk._validation import integer, require
 from halk.net.identity import Identity, checked_name
+from halk.net.messages import Reason
 from halk.net.protocol import MAX_LENGTH
 from halk.net.zenoh.access import data_key, token_key
 from halk.net.zenoh.config import configuration
 from halk.net.zenoh.credentials import check_identity
+from halk.net.zenoh.door import Door, Refusal
 from halk.net.zenoh.endpoints import checked
 from halk.net.zenoh.inbox import Inbox
 from halk.net.zenoh.session import direct, open_session, zenoh_module
@@ -83,6 +85,9 @@ class ZenohTransport:
             check_identity(name, identity)
         self._topics = listed if identity is not None else None
         self._inbox = Inbox(integer("room", room, minimum=1))
+        self._door = Door(
+            {*neighbours, *(n for names in listed.values() for n in names)}
+        )
         self._alive = dict.fromkeys(neighbours, False)
         self.n_sent, self.bytes_sent = 0, 0
         config = configuration(name, listen, neighbours, identity, network, listed)
@@ -91,13 +96,17 @@ class ZenohTransport:
         # Also when this object is lost and at exit: neighbours then know at once.
         self._finalize = weakref.finalize(self, _closed, session, self._inbox)
         try:
-            self._declare(neighbours)
+            self._declare(neighbours, identity is not None)
         except BaseException:
             self.close()
             raise
 
-    def _declare(self, neighbours: Iterable[str]) -> None:
+    def _declare(self, neighbours: Iterable[str], is_secure: bool) -> None:
         zenoh, session = zenoh_module(), self._session
+        if is_secure:  # else links have no names
+            watch = self._door.watcher(zenoh.SampleKind.PUT)
+            info = session.info
+            self._links = info.declare_link_events_listener(direct(watch), history=True)
         self._error = zenoh.ZError
         self._publishers = {
             name: session.declare_publisher(
@@ -110,11 +119,12 @@ class ZenohTransport:
         for name in neighbours:
             self._inbox.open(name)
         key = data_key(self.network, self.name, "*")
-        take = _receiver(self._inbox, len(key) - 1, zenoh.SampleKind.PUT)
+        put = zenoh.SampleKind.PUT
+        take = _receiver(self._inbox, self._door, set(neighbours), len(key) - 1, put)
         session.declare_subscriber(key, direct(take))
         liveliness = session.liveliness()
         for name in neighbours:
-            watch = _watcher(self._alive, name, zenoh.SampleKind.PUT)
+            watch = _watcher(self._alive, name, put)
             token = token_key(self.network, name)
             liveliness.declare_subscriber(token, direct(watch), history=True)
         self._token = liveliness.declare_token(token_key(self.network, self.name))
@@ -124,11 +134,27 @@ class ZenohTransport:
         """How much was thrown away before anybody saw it, by reason.
 
         "flood": a neighbour sent more than there is room for; "too long": more bytes
-        than a message has; "unlisted": from no neighbour; "deletion": no message at
-        all; "topic": more readings than there is room for; "unsent": sent after the
-        transport was closed.
+        than a message has; "deletion": no message at all; "topic": more readings than
+        there is room for; "unsent": sent after the transport was closed.
         """
         return self._inbox.dropped
+
+    @property
+    def refused(self) -> Counter[Reason]:
+        """How often somebody was not heard who is no neighbour.
+
+        ``STRANGER``: with an identity, links of who has another name, once a link; else
+        messages under another name. ``HANDSHAKE``: what :meth:`turn_away` was told.
+        """
+        return self._door.refused
+
+    def turn_away(self, reason: Reason, who: str) -> None:
+        """Count somebody who got no link, of whom the session says nothing."""
+        self._door.refuse(reason, who)
+
+    def news(self) -> list[Refusal]:
+        """Return who was refused for the first time since the last call."""
+        return self._door.news()
 
     @property
     def n_received(self) -> int:
@@ -190,12 +216,17 @@ def _closed(session: Any, inbox: Inbox) -> None:
         session.close()
 
 
-def _receiver(inbox: Inbox, n_prefix: int, put: Any) -> Callable[[Any], None]:
+def _receiver(
+    inbox: Inbox, door: Door, neighbours: set[str], n_prefix: int, put: Any
+) -> Callable[[Any], None]:
     def take(sample: Any) -> None:
         if sample.kind != put:
             inbox.drop("deletion")
             return
         sender = str(sample.key_expr)[n_prefix:]
+        if sender not in neighbours:
+            door.refuse(Reason.STRANGER, sender)
+            return
         inbox.put(sender, sample.payload, MAX_LENGTH, "flood")
 
     return take
