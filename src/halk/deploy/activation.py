@@ -18,7 +18,7 @@ from itertools import count
 from random import Random
 from typing import Any, ClassVar, Self
 
-from halk._validation import positive, require
+from halk._validation import positive, real, require
 
 Pauses = Sequence[float | None]
 """Mean seconds between two readings, by agent; None: as fast as it can."""
@@ -169,7 +169,7 @@ class Jitter(Activation):
     by: float = 0.5
 
     def __post_init__(self) -> None:
-        require(0 <= self.by <= 1, "by", "be a share, from 0 to 1", self.by)
+        require(0 <= real("by", self.by) <= 1, "by", "be a share, from 0 to 1", self.by)
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         pairs = zip(self._timed(pauses), rngs, strict=True)
@@ -189,7 +189,12 @@ class Asleep(Activation):
     is_regular: bool = False
 
     def __post_init__(self) -> None:
-        require(0 <= self.share < 1, "share", "be from 0 to below 1", self.share)
+        require(
+            0 <= real("share", self.share) < 1,
+            "share",
+            "be from 0 to below 1",
+            self.share,
+        )
         positive("period", self.period)
 
     @classmethod
@@ -263,7 +268,7 @@ class Bernoulli(Activation):
     q: float = 0.5
 
     def __post_init__(self) -> None:
-        require(0 < self.q <= 1, "q", "be above 0 and at most 1", self.q)
+        require(0 < real("q", self.q) <= 1, "q", "be above 0 and at most 1", self.q)
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         tick = self._mean(pauses) * self.q

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from halk.deploy.activation import Clock
 from halk.deploy.diary import Score
-from halk.deploy.runner import due_after, pulse
+from halk.deploy.runner import due_after, next_turn, pulse
 from halk.net import FreeNode
 from halk.net.faults import Delay, Faults, World
 
@@ -43,7 +43,7 @@ class PacedWorld(World):
         faults: Faults,
     ) -> None:
         n = len(course.counts)
-        self.course, self._pulse = course, pulse(wait)
+        self.course, self._wait = course, wait
         self.scores = [Score() for _ in range(n)]
         self._due: list[float | None] = [None] * n
         self._is_learning = [False] * n
@@ -59,7 +59,7 @@ class PacedWorld(World):
     def _begin(self) -> None:
         for i in range(len(self.nodes)):
             self.at(0.0, "boot", i)
-            self._turn_by(i, self.rng.random() * self._pulse)
+            self._turn_by(i, self.rng.random() * pulse(self._wait))
 
     # -------------------------------------------------------------------- turns
 
@@ -80,17 +80,18 @@ class PacedWorld(World):
             self._did(i, node, parcels)
         if self._is_due(i, node):
             self._take(i, node)
-        self._turn_by(i, self._next_turn(i, node))
+            self._turn_by(i, self.now)
+        else:
+            self._turn_by(i, self._next_turn(i, node))
 
     def _turn_by(self, i: int, time: float) -> None:
         self._turn_at[i] = time
         self.at(time, "wake", i)
 
     def _next_turn(self, i: int, node: Any) -> float:
-        due, time = self._due[i], self.now + self._pulse
-        if due is None or self._has_all(i) or self._must_wait(i, node):
-            return time
-        return min(time, due)
+        is_idle = self._has_all(i) or self._must_wait(i, node)
+        due = None if is_idle else self._due[i]
+        return next_turn(self._wait, self.course.clocks[i], due, self.now)
 
     # ----------------------------------------------------------------- readings
 

@@ -32,6 +32,15 @@ def pulse(wait: float) -> float:
     return min(PULSE, max(wait / 2, 0.01))
 
 
+def next_turn(wait: float, clock: Clock, due: float | None, now: float) -> float:
+    """Return when the next turn is, of one who has nothing to do before."""
+    latest = now + pulse(wait)
+    if due is not None and due > now:
+        return min(latest, due)
+    is_late = due is not None and not clock.waits  # the row is not there yet
+    return min(latest, now + 0.001) if is_late else latest
+
+
 def due_after(clock: Clock, due: float | None, now: float) -> float:
     """Return when the next reading is due, after one that was taken now.
 
@@ -103,12 +112,8 @@ class Runner:
         self.facts = facts_of(self, now) | {"at": now}
 
     def _pause(self, now: float) -> float:
-        pause = pulse(self.config.wait)
-        if self._due is None or self.diary.feed.is_over:
-            return pause
-        if self._clock.waits and now >= self._due:  # for answers, or for a row
-            return pause
-        return min(pause, max(self._due - now, 0.001))
+        due = None if self.diary.feed.is_over else self._due
+        return next_turn(self.config.wait, self._clock, due, now) - now
 
     def _did(self, parcels: list[Parcel], now: float) -> None:
         """Note a step, in lockstep keep it first; then send what is to be said."""
