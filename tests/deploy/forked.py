@@ -24,6 +24,7 @@ from halk.deploy.supervisor import Child, Supervisor
 
 LONGEST = 60.0
 _HEAD = struct.Struct("<dd")
+_KIND, _TALK = 5, (2, 4)  # the byte that says it: a query, an answer
 
 
 class Lossy:
@@ -53,7 +54,8 @@ class Lossy:
         self._turn, found = time.monotonic(), []
         while self._held and self._held[0][0] <= self._turn:
             _, _, sender, sent, data = heapq.heappop(self._held)
-            self.took.append(self._turn - sent)
+            if data[_KIND] in _TALK:
+                self.took.append(self._turn - sent)
             found.append((sender, data))
         return found
 

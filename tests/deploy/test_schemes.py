@@ -10,10 +10,12 @@ from halk.cli import main
 from halk.component import subclasses
 from halk.deploy import ConfigError, read_config
 from halk.deploy.activation import Activation, Jitter, Poisson
+from halk.deploy.conditions import Conditions
 from halk.deploy.folder import prepare
+from halk.deploy.paced import begins
 from halk.deploy.plan import read_plan
 from halk.deploy.runner import pulse
-from halk.deploy.simulation import learner_of, simulate_free, stream_of
+from halk.deploy.simulation import _paces, learner_of, simulate_free, stream_of
 from halk.net import Hub
 from tests.deploy.agents import MADE, Agent, csv_text, written
 from tests.deploy.test_plan import NETWORK
@@ -151,11 +153,17 @@ def runners(plan, folder, delay, seed):
     hub, rng, heap, sent = LateHub(), Random(seed), [], 0
     places = prepare(plan, folder, tls=False, fresh=True)
     agents = [Agent(place.config, hub) for place in places]
-    ready = lambda: all(  # noqa: E731
-        peer.is_greeted for one in agents for peer in one.node.peers.values()
-    )
-    for agent in agents:
-        agent.runner._may_begin = ready
+    began: list[float] = []
+
+    def may_begin():
+        peers = [peer for one in agents for peer in one.node.peers.values()]
+        if not began and all(peer.is_greeted for peer in peers):
+            began.append(begins(now, plan.wait, seed))
+        return bool(began) and now >= began[0]
+
+    clocks = _paces(plan, Conditions(seed=seed))[0]
+    for agent, clock in zip(agents, clocks, strict=True):
+        agent.runner._may_begin, agent.runner._clock = may_begin, clock
     names = [place.name for place in places]
     turns = [rng.random() * pulse(plan.wait) for _ in agents]
     for i, time in enumerate(turns):

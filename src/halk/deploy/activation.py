@@ -41,14 +41,27 @@ class Clock(ABC):
         """Return when the next reading is due, after one that was due then."""
 
 
-class _Paced(Clock):
-    """Pauses one after another; with ``late_start``, one before the first reading."""
+class _Regular(Clock):
+    """Always the same pause, after a part of it."""
 
-    def __init__(self, pause: Callable[[], float], late_start: bool = False) -> None:
-        self._pause, self._late_start = pause, late_start
+    def __init__(self, pause: float, rng: Random) -> None:
+        self._pause, self._rng = pause, rng
 
     def start(self, now: float) -> float:
-        return self.next(now) if self._late_start else now
+        return now + self._rng.random() * min(self._pause, 1.0)
+
+    def next(self, due: float) -> float:
+        return due + self._pause
+
+
+class _Irregular(Clock):
+    """Pauses drawn one after another, one before the first reading too."""
+
+    def __init__(self, pause: Callable[[], float]) -> None:
+        self._pause = pause
+
+    def start(self, now: float) -> float:
+        return self.next(now)
 
     def next(self, due: float) -> float:
         return due + self._pause()
@@ -137,12 +150,15 @@ class Activation(ABC):
 
 @dataclass(frozen=True)
 class OwnRate(Activation):
-    """Every agent at its own fixed rate; without a rate as fast as it can."""
+    """Every agent at its own fixed rate; without a rate as fast as it can.
+
+    The first reading is somewhere in the first pause, within a second: agents that
+    are started together do not all ask in the same instant for ever.
+    """
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
-        return [
-            _Eager() if pause is None else _Paced(_fixed(pause)) for pause in pauses
-        ]
+        pairs = zip(pauses, rngs, strict=True)
+        return [_Eager() if p is None else _Regular(p, rng) for p, rng in pairs]
 
 
 @dataclass(frozen=True)
@@ -159,7 +175,7 @@ class Poisson(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         pairs = zip(self._timed(pauses), rngs, strict=True)
-        return [_Paced(_exponential(pause, rng), True) for pause, rng in pairs]
+        return [_Irregular(_exponential(pause, rng)) for pause, rng in pairs]
 
 
 @dataclass(frozen=True)
@@ -173,7 +189,7 @@ class Jitter(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         pairs = zip(self._timed(pauses), rngs, strict=True)
-        return [_Paced(_uniform(pause, self.by, rng), True) for pause, rng in pairs]
+        return [_Irregular(_uniform(pause, self.by, rng)) for pause, rng in pairs]
 
 
 @dataclass(frozen=True)
@@ -279,10 +295,6 @@ class Bernoulli(Activation):
 
 
 # ---------------------------------------------------------------------- draws
-
-
-def _fixed(pause: float) -> Callable[[], float]:
-    return lambda: pause
 
 
 def _exponential(mean: float, rng: Random) -> Callable[[], float]:

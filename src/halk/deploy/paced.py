@@ -8,6 +8,8 @@ wait that is over, and takes the next reading if it is time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
+from random import Random
 from typing import Any, NamedTuple
 
 from halk.deploy.activation import Clock
@@ -15,6 +17,15 @@ from halk.deploy.diary import Score
 from halk.deploy.runner import due_after, next_turn, pulse
 from halk.net import FreeNode
 from halk.net.faults import Delay, Faults, World
+
+
+def begins(now: float, wait: float, seed: int) -> float:
+    """Return when agents are told to begin who have all met now.
+
+    Who tells them, ``halk up``, looks at them from time to time: when in a pulse of
+    theirs it does is chance.
+    """
+    return now + (1 + Random(f"{seed} begins").random()) * pulse(wait)
 
 
 class Course(NamedTuple):
@@ -48,7 +59,7 @@ class PacedWorld(World):
         self._due: list[float | None] = [None] * n
         self._is_learning = [False] * n
         self._turn_at = [0.0] * n
-        self._has_begun = False
+        self._has_met, self._begins = False, inf
         super().__init__(make, n, self._reading, 0, seed, faults, max_order=10**9)
 
     @property
@@ -116,16 +127,21 @@ class PacedWorld(World):
         return self.now >= due
 
     def _may_begin(self) -> bool:
-        """Return whether all have met; who begins before that learns alone."""
-        if not self._has_begun:
+        """Return whether all have met and know it; who begins before learns alone."""
+        if not self._has_met:
             nodes: list[Any] = self.nodes
             peers = [peer for node in nodes for peer in node.peers.values()]
-            self._has_begun = all(peer.is_greeted for peer in peers)
-            if self._has_begun and self.course.is_common:
-                for i, clock in enumerate(self.course.clocks):
-                    due = self._due[i] = clock.start(self.now)
-                    self._turn_by(i, due)
-        return self._has_begun
+            self._has_met = all(peer.is_greeted for peer in peers)
+            if self._has_met:
+                self._begins = begins(self.now, self._wait, self.seed)
+                if self.course.is_common:
+                    self._start_together()
+        return self.now >= self._begins
+
+    def _start_together(self) -> None:
+        for i, clock in enumerate(self.course.clocks):
+            due = self._due[i] = clock.start(self._begins)
+            self._turn_by(i, due)
 
     def _take(self, i: int, node: Any) -> None:
         """Give an agent its next reading, and note what it would have said."""
