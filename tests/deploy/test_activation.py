@@ -154,10 +154,11 @@ def test_which_messages_overtake_one_another():
     assert Exponential(0.02, 0.02).draw(Random(0)) == 0.02
 
 
+LISTED = ", ".join(repr(plain(cls)) for cls in subclasses(Activation))
 WRONG = {
-    "activation must be one of 'own_rate', 'as_fast', 'poisson', 'jitter', 'asleep', "
-    "'all_at_once', 'in_turn', 'one_at_random', 'bernoulli', got 'poison', did you "
-    "mean 'poisson'?": {"activation": "poison"},
+    f"activation must be one of {LISTED}, got 'poison', did you mean 'poisson'?": {
+        "activation": "poison"
+    },
     "activation: q must be above 0 and at most 1, got 0": {
         "activation": "bernoulli:q=0"
     },
