@@ -17,6 +17,8 @@ from halk.deploy.plan import read_plan
 from halk.deploy.runner import pulse
 from halk.deploy.simulation import _paces, learner_of, simulate_free, stream_of
 from halk.net import Hub
+from halk.net.faults import Faults
+from halk.net.faults.delays import Uniform
 from tests.deploy.agents import MADE, Agent, csv_text, written
 from tests.deploy.test_plan import NETWORK
 from tests.net.nodes import assert_same, stream
@@ -128,6 +130,19 @@ def test_one_at_random_reads_alone(tmp_path, taken_by):
     assert (np.diff(noted[:, 0]) > 0.2).all()
 
 
+def test_who_goes_as_fast_as_it_can_thinks_before_the_next(tmp_path, taken_by):
+    noted = taken_by(network(tmp_path, edges=False, rate=None), think=0.7)
+    for i in range(N):
+        np.testing.assert_allclose(np.diff(noted[noted[:, 1] == i, 0]), 0.7)
+
+
+def test_messages_take_what_was_drawn():
+    faults, rng = Faults(delay=Uniform(0.1, 0.2)), Random(0)
+    drawn = [faults.latency(rng) for _ in range(100)]
+    assert 0.1 <= min(drawn) < 0.11
+    assert 0.19 < max(drawn) <= 0.2
+
+
 def test_in_turn_without_faults_is_the_engine_one_agent_a_step(tmp_path):
     """As long as a turn is longer than neighbours wait before they learn a pull.
 
@@ -195,7 +210,7 @@ class LateHub(Hub):
 
 
 @pytest.mark.parametrize("rate", [7.0, None])
-@pytest.mark.parametrize("delay", [0.013, 0.04])
+@pytest.mark.parametrize("delay", [0.013, 0.03, 0.04])
 def test_the_simulator_has_the_rules_of_the_field(tmp_path, rate, delay):
     """Runners and simulator end with the same models, to the last bit."""
     plan = network(tmp_path, rate=rate)
