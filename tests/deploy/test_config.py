@@ -3,7 +3,7 @@
 import pytest
 
 from halk import HALK, Network
-from halk.deploy import ConfigError, model, read_config
+from halk.deploy import ConfigError, named, read_config
 from halk.net import Limits
 from tests.deploy.agents import AGENT, written
 
@@ -177,14 +177,14 @@ CASES = {
 }
 
 
-def own_subclasses(cls, everybody=model.subclasses):
+def own_subclasses(cls, everybody=named.subclasses):
     """Return the subclasses without those that other tests have made."""
     return [one for one in everybody(cls) if one.__module__.startswith("halk.")]
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_refusals(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(model, "subclasses", own_subclasses)
+    monkeypatch.setattr(named, "subclasses", own_subclasses)
     (old, new), words = CASES[name]
     assert old in AGENT
     path = written(tmp_path, AGENT.replace(old, new, 1))

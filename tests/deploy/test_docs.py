@@ -8,12 +8,16 @@ import pytest
 
 from halk.cli import main
 from halk.cli.examples import EXAMPLES
+from halk.component import subclasses
 from halk.deploy import metrics, read_config
+from halk.deploy.activation import Activation, Bernoulli
+from halk.deploy.named import named, plain
 from halk.deploy.plan import read_plan
+from halk.net.faults.delays import Exponential
 from tests.deploy.agents import written
 
 PAGE = (Path(__file__).parents[2] / "docs" / "deploy.md").read_text("utf-8")
-AGENT, NETWORK = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+AGENT, NETWORK, SIMULATION = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_the_configuration_of_the_page_is_one(tmp_path):
@@ -29,6 +33,19 @@ def test_the_network_of_the_page_is_one(tmp_path):
     written(tmp_path, "buoy,lat,lon\na,1,2\nb,1,3\n", "sensors.csv")
     plan = read_plan(written(tmp_path, NETWORK, "network.toml"))
     assert plan.network.n_edges == 2
+    more = read_plan(written(tmp_path, NETWORK + SIMULATION, "network.toml"))
+    assert more.simulation.activation == Bernoulli(0.3)
+    assert more.simulation.delay == Exponential(0.02, 0.001)
+
+
+def test_every_scheme_of_the_page_is_there():
+    table = PAGE.split("### When agents take readings")[1].split("The last four")[0]
+    lines = [line for line in table.splitlines() if line.startswith("| `")]
+    names = [line.split("`")[1] for line in lines]
+    assert names == [plain(cls) for cls in subclasses(Activation)]
+    for name, line in zip(names, lines, strict=True):
+        is_own = named("activation", name, Activation).is_own
+        assert line.endswith("| simulator |") != is_own
 
 
 def test_every_metric_of_the_page_is_there():

@@ -4,10 +4,12 @@ import http.client
 import json
 import re
 
+import numpy as np
 import pytest
 
 from halk.deploy import metrics
 from halk.deploy.health import Health
+from halk.deploy.times import Times
 from halk.errors import HalkError
 from halk.net import Hub
 from tests.deploy.agents import MADE, Agent, agent_text, csv_text, run, written
@@ -29,18 +31,21 @@ def parsed(text):
         elif line.startswith("# TYPE "):
             _, _, name, kind = line.split(" ")
             assert name == current
-            assert kind in ("counter", "gauge")
+            assert kind in ("counter", "gauge", "histogram")
             kinds[name] = kind
         else:
             match = SAMPLE.fullmatch(line)
             assert match, line
-            assert match[1] == current
+            name = match[1]
+            if kinds[current] == "histogram":
+                name = re.sub("_(bucket|sum|count)$", "", name)
+            assert name == current
             assert match[1].endswith("_total") == (kinds[current] == "counter")
             labels = {
                 word: value.replace(r"\"", '"').replace(r"\n", "\n")
                 for word, value in re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', match[2])
             }
-            found.setdefault(current, []).append((labels, float(match[5])))
+            found.setdefault(match[1], []).append((labels, float(match[5])))
     return found
 
 
@@ -90,6 +95,36 @@ def test_metrics_are_what_prometheus_reads(served, agents):
     reasons = {labels["reason"]: n for labels, n in found["halk_refused_total"]}
     assert reasons["stranger"] == 1
     assert found["halk_healthy"] == [(north, 1.0)]
+
+
+def test_how_long_answers_take(served, agents):
+    """Of every query that was answered, in time or late; buckets are cumulative."""
+    facts = agents[0].runner.facts["round_trip_seconds"]
+    assert facts["count"] == agents[0].node.agent.asked.sum() > 20
+    assert 0 <= facts["median"] <= 0.1  # a turn of the other
+    assert facts["sum"] == pytest.approx(0.05 * facts["count"])  # all took one turn
+    found = parsed(ask(served[0], "/metrics")[2])
+    assert found["halk_round_trip_seconds_count"][0][1] == facts["count"]
+    assert found["halk_round_trip_seconds_sum"][0][1] == facts["sum"]
+    buckets = found["halk_round_trip_seconds_bucket"]
+    assert [n for _, n in buckets] == sorted(n for _, n in buckets)
+    assert buckets[-1] == ({"agent": "north", "le": "+Inf"}, facts["count"])
+
+
+def test_quantiles_of_times():
+    times, rng = Times(), np.random.default_rng(0)
+    assert times.quantile(0.5) is None
+    drawn = rng.exponential(0.02, 5000)
+    for one in drawn:
+        times.add(one)
+    for share in (0.01, 0.1, 0.5, 0.9, 0.99):
+        wanted = np.quantile(drawn, share)
+        assert wanted / 1.3 < times.quantile(share) < wanted * 1.3
+    assert times.quantile(0.0) <= times.quantile(1.0)
+    times.add(1e9)
+    assert times.quantile(1.0) == 50.0
+    with pytest.raises(ValueError, match=r"share must be from 0 to 1, got 2"):
+        times.quantile(2)
 
 
 def test_any_name_and_unit_can_be_a_label(agents):

@@ -42,6 +42,8 @@ EXAMPLES = {
     "simulate": (
         "halk simulate network.toml",
         "halk simulate network.toml --drop 0.05 --delay 0.02 --rate-spread 1 --seed 3",
+        "halk simulate network.toml --activation poisson --delay exponential:mean=0.02",
+        "halk simulate network.toml --activation asleep:share=0.5,period=20",
     ),
     "certs": (
         "halk certs keys north south --hosts 192.168.1.11,192.168.1.12",

@@ -93,27 +93,39 @@ def up(
 def simulate(
     network: Path,
     *,
-    drop: float = 0.0,
-    delay: float = 0.005,
-    rate_spread: float = 0.0,
-    seed: int = 0,
+    drop: float | None = None,
+    delay: str | None = None,
+    rate_spread: float | None = None,
+    activation: str | None = None,
+    think: str | None = None,
+    seed: int | None = None,
     json: Annotated[bool, Flag] = False,
 ) -> None:
     """Run the network of a file in one process: in lockstep, or free with faults.
+
+    What is not given is as the table [simulation] of the file has it.
 
     Parameters
     ----------
     network
         The TOML file of the network.
     drop
-        Share of messages that are lost, in a free-running network.
+        Share of messages that are lost, in a free-running network; by default none.
     delay
-        Seconds that a message takes.
+        Seconds that a message takes, by default 0.005; or a distribution of them:
+        uniform:low=0,high=0.01 or exponential:mean=0.005,least=0.001.
     rate_spread
         How different the rates of agents are: with s, up to 1 + s times faster or
         slower, at random.
+    activation
+        When agents take readings: own_rate, as_fast, poisson, jitter:by=0.5,
+        asleep:share=0.5,period=10, all_at_once, in_turn, one_at_random or
+        bernoulli:q=0.5; by default as [readings] says.
+    think
+        Seconds that an agent without a rate needs for a reading, by default 0.001; or
+        a distribution, as for delay.
     seed
-        Decides what is random.
+        Decides what is random; by default 0.
     json
         Print the summary for machines.
     """
@@ -122,17 +134,21 @@ def simulate(
     from halk.deploy.simulation import simulate_free, simulate_lockstep
 
     plan = read_plan(network)
+    given = {
+        "drop": drop, "delay": delay, "rate_spread": rate_spread,
+        "activation": activation, "think": think, "seed": seed,
+    }  # fmt: skip
     if plan.mode == "lockstep":
-        if drop or rate_spread:
+        if drop or rate_spread or activation:
             raise HalkError(
-                f"{network}: --drop and --rate-spread must go with mode = 'free': in "
-                "lockstep they change nothing but the time it takes"
+                f"{network}: --drop, --rate-spread and --activation must go with mode "
+                "= 'free': in lockstep they change nothing but the time it takes"
             )
         _, found = simulate_lockstep(plan)
     else:
         try:
-            _, found = simulate_free(plan, drop, delay, rate_spread, seed)
-        except ValueError as error:
+            _, found = simulate_free(plan, **given)
+        except (TypeError, ValueError) as error:
             raise HalkError(str(error)) from None
     if json:
         put_json(summary_of(found))

@@ -9,11 +9,17 @@ from math import inf, isfinite, nan, sqrt
 from typing import Any
 
 from halk.deploy.feeds import Feed
-from halk.net import FreeNode, LockstepNode
+from halk.deploy.times import Times
+from halk.net import FreeNode, LockstepNode, Parcel
+from halk.net.messages import Answer
 from halk.net.node import Node
+from halk.net.peer import Peer
 
 RECENT = 100
 """Readings that the recent error is about, roughly."""
+
+_OPEN = 1000
+"""Queries without an answer that are remembered, for how long it takes."""
 
 COUNTS = ("n_readings", "n_gaps", "n_bad", "n_diverged")
 
@@ -102,7 +108,27 @@ class _Remembering(Node):
 
 
 class FieldNode(_Remembering, FreeNode):
-    """A free-running node with a diary."""
+    """A free-running node with a diary, and an eye on how long answers take."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.round_trips = Times()
+        """From queries to their answers, since this start."""
+        self._asked_at: dict[int, float] = {}
+
+    def read(self, x: Any, y: float, now: float) -> list[Parcel]:
+        """Take in a reading; return the queries about it."""
+        parcels = super().read(x, y, now)
+        self._asked_at |= {stamp.sequence: now for stamp in self._asks.values()}
+        while len(self._asked_at) > _OPEN:  # those that nobody answered
+            del self._asked_at[next(iter(self._asked_at))]
+        return parcels
+
+    def _answered(self, peer: Peer, answer: Answer, now: float) -> list[Parcel]:
+        asked_at = self._asked_at.pop(answer.sequence, None)
+        if asked_at is not None and answer.incarnation == self.incarnation:
+            self.round_trips.add(now - asked_at)
+        return super()._answered(peer, answer, now)
 
 
 class StepNode(_Remembering, LockstepNode):

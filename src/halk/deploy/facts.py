@@ -50,6 +50,7 @@ def facts_of(runner: Runner, now: float) -> dict[str, Any]:
         "neighbours": _neighbours(runner),
         "refused": _by_name(runner.around.refused()),
         "complaints": _by_name(node.complaints),
+        "round_trip_seconds": _round_trips(node),
         "checkpoint": checkpoint,
         "memory_bytes": memory(),
         **wired,
@@ -69,6 +70,13 @@ def _neighbours(runner: Runner) -> dict[str, Any]:
             "violation": float(agent.violation[e]) / asked if asked else None,
             "asked": asked,
         }
+    return found
+
+
+def _round_trips(node: Any) -> dict[str, Any] | None:
+    """Return how long answers took; in lockstep nobody counts that."""
+    times = getattr(node, "round_trips", None)
+    found: dict[str, Any] | None = None if times is None else times.facts()
     return found
 
 

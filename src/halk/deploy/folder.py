@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from halk._atomic import replacing
+from halk.deploy.activation import OwnRate
+from halk.deploy.named import table_of
 from halk.deploy.plan import Plan
 from halk.deploy.rows import Columns
 from halk.deploy.shares import as_csv
@@ -99,6 +101,8 @@ def _tables(plan: Plan, i: int, ports: list[int]) -> dict[str, Any]:
     }  # fmt: skip
     if source.rate is not None:
         readings["rate"] = source.rate
+    if source.activation != OwnRate():
+        readings["activation"] = table_of(source.activation)
     neighbours = [
         {
             "name": network.names[j],

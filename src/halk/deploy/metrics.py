@@ -17,6 +17,8 @@ class Metric(NamedTuple):
     kind: str
     help: str
     samples: list[tuple[Labels, float]]
+    parts: tuple[str, ...] = ()
+    """What the names of samples have at their end, in a histogram."""
 
 
 _SIMPLE = (
@@ -82,7 +84,18 @@ def metrics(facts: Mapping[str, Any]) -> list[Metric]:
         counts = facts.get(key, {}).items()
         samples = [(agent | {label: word}, float(n)) for word, n in counts]
         found.append(Metric(name, "counter", words, samples))
+    if facts.get("round_trip_seconds"):
+        found.append(_histogram(agent, facts["round_trip_seconds"]))
     return [metric for metric in found if metric.samples]
+
+
+def _histogram(agent: Labels, times: Mapping[str, Any]) -> Metric:
+    words = "From a query to its answer, late ones too."
+    buckets = times["buckets"] | {"+Inf": times["count"]}
+    samples = [(agent | {"le": end}, float(n)) for end, n in buckets.items()]
+    samples += [(agent, float(times["sum"])), (agent, float(times["count"]))]
+    parts = (*["_bucket"] * len(buckets), "_sum", "_count")
+    return Metric("halk_round_trip_seconds", "histogram", words, samples, parts)
 
 
 def text(found: Iterable[Metric]) -> str:
@@ -94,9 +107,10 @@ def text(found: Iterable[Metric]) -> str:
             f"# HELP {metric.name} {words}",
             f"# TYPE {metric.name} {metric.kind}",
         ]
+        parts = metric.parts or [""] * len(metric.samples)
         lines += [
-            f"{metric.name}{_labelled(labels)} {value!r}"
-            for labels, value in metric.samples
+            f"{metric.name}{part}{_labelled(labels)} {value!r}"
+            for part, (labels, value) in zip(parts, metric.samples, strict=True)
         ]
     return "\n".join([*lines, ""])
 

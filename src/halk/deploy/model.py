@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +11,8 @@ import numpy as np
 
 from halk import HALK, Network, bandwidth, kernels, losses, proximity
 from halk.agent import Agent, Answer, Query
-from halk.component import subclasses
 from halk.deploy.keys import ConfigError, Keys
-from halk.streams.files import meant
+from halk.deploy.named import named
 
 PACES = ("step_size", "dual_step_size", "epsilon", "parsimony", "alpha")
 """What agents of one network may have different."""
@@ -59,11 +57,13 @@ class Model:
 
         What is compiled is cached: other processes load it.
         """
-        agent, x = self.agent([0.0]), [0.0] * len(self.inputs)
-        for step in range(3):
+        agent = self.agent([0.0])
+        for step in range(12):  # the same points again: some are left out
+            x = np.full(len(self.inputs), 0.5 * (step % 3))
+            agent.predict(x)
             agent.ask(x, 1.0)
-            agent.answer(1, Query(np.array(x) + step, 0.5, 1.0))
-            agent.update({1: Answer(0.5)})
+            agent.answer(1, Query(x + 0.1, 0.5, 1.0))
+            agent.update({1: Answer(0.5)} if step % 3 else {})
 
 
 def read_model(keys: Keys) -> Model:
@@ -91,32 +91,5 @@ def read_model(keys: Keys) -> Model:
 
 def _component(keys: Keys, key: str) -> Any:
     """Return a kernel, loss, ... from its name, or from name and parameters."""
-    family, others = _FAMILIES[key]
-    known = {_plain(cls): cls for cls in subclasses(family) if cls not in others}
-    value = keys.take(key)
-    given: Mapping[str, Any] = {"name": value} if isinstance(value, str) else value
-    if not isinstance(given, dict) or not isinstance(given.get("name"), str):
-        first = next(iter(known))
-        rule = f"must be a name, or a table such as {{ name = {first!r}, ... }}"
-        keys.refuse(key, f"{rule}, got {value!r}".replace("'", '"'))
-    name = given["name"]
-    if name not in known:
-        listed = ", ".join(map(repr, known))
-        hint = meant(name, list(known))
-        keys.refuse(key, f"must be one of {listed}, got {name!r}{hint}")
-    parameters = {word: v for word, v in given.items() if word != "name"}
-    words = list(inspect.signature(known[name]).parameters)
-    for word in parameters:
-        if word not in words:
-            listed = ", ".join(words) or "none"
-            hint = meant(word, words)
-            keys.refuse(
-                key, f"has no parameter {word!r}{hint}; those of {name} are {listed}"
-            )
-    with keys.checking(key):
-        return known[name](**parameters)
-
-
-def _plain(cls: type[Any]) -> str:
-    """Return the name of a class as files have it: ``LeaveOneOut``, leave_one_out."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).casefold()
+    with keys.checking():
+        return named(keys.label(key), keys.take(key), *_FAMILIES[key])

@@ -1,100 +1,158 @@
-"""Free-running nodes, each at a pace of its own, by the rules of a runner."""
+"""Free-running nodes, each at a pace of its own, by the rules of a runner.
+
+As :class:`halk.deploy.runner.Runner` has it, an agent does something in turns only:
+when a message is there, when a reading is due, or after a pulse. A turn hears, ends a
+wait that is over, and takes the next reading if it is time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import inf
+from random import Random
 from typing import Any, NamedTuple
 
+from halk.deploy.activation import Clock
 from halk.deploy.diary import Score
-from halk.deploy.runner import PULSE
-from halk.net import FreeNode, Parcel
-from halk.net.faults import Faults, World
+from halk.deploy.runner import due_after, next_turn, pulse
+from halk.net import FreeNode
+from halk.net.faults import Delay, Faults, World
 
 
-class Pace(NamedTuple):
-    """How an agent takes its readings."""
+def begins(now: float, wait: float, seed: int) -> float:
+    """Return when agents are told to begin who have all met now.
 
-    is_timed: bool
-    """At times of its own; otherwise each when the last is learned."""
-    pause: float
-    """Seconds between two."""
+    Who tells them, ``halk up``, looks at them from time to time: when in a pulse of
+    theirs it does is chance.
+    """
+    return now + (1 + Random(f"{seed} begins").random()) * pulse(wait)
+
+
+class Course(NamedTuple):
+    """What the agents of a world read, and when."""
+
+    X: Any
+    Y: Any
+    counts: Sequence[int]
+    """Rows of every agent."""
+    clocks: Sequence[Clock]
+    thinks: Sequence[Delay]
+    """Seconds between the end of a step and the next reading, without a rate."""
+    is_common: bool
+    """Whether the clocks are one clock, which starts for all at once."""
 
 
 class PacedWorld(World):
-    """A world in which every agent has a pace of its own, and a score."""
+    """A world in which every agent has a clock of its own, and a score."""
 
     def __init__(
         self,
         make: Callable[[int], FreeNode],
         wait: float,
-        X: Any,
-        Y: Any,
-        counts: list[int],
-        scores: list[Score],
-        paces: list[Pace],
+        course: Course,
         seed: int,
         faults: Faults,
     ) -> None:
-        self._X, self._Y, self._counts = X, Y, counts
-        self._scores, self._paces = scores, paces
-        self._is_coming = [True] * len(paces)
-        self._has_begun = False
-        pulse = min(PULSE, max(wait / 2, 0.01))
-        pulse = min([pulse, *(pace.pause for pace in paces if pace.is_timed)])
-        super().__init__(
-            make, len(paces), self._reading, 0, seed, faults, 2 * pulse, 10**9
-        )
+        n = len(course.counts)
+        self.course, self._wait = course, wait
+        self.scores = [Score() for _ in range(n)]
+        self._due: list[float | None] = [None] * n
+        self._is_learning = [False] * n
+        self._turn_at = [0.0] * n
+        self._has_met, self._begins = False, inf
+        super().__init__(make, n, self._reading, 0, seed, faults, max_order=10**9)
 
     @property
     def is_over(self) -> bool:
         """Whether all readings are taken."""
-        return self._n_read == self._counts
+        return self._n_read == self.course.counts
 
-    def on_read(self, i: int) -> None:
-        """Give an agent its next reading, and note what it would have said."""
-        self._is_coming[i] = False
+    def _begin(self) -> None:
+        for i in range(len(self.nodes)):
+            self.at(0.0, "boot", i)
+            self._turn_by(i, self.rng.random() * pulse(self._wait))
+
+    # -------------------------------------------------------------------- turns
+
+    def on_wake(self, i: int) -> None:
+        """Make a turn, unless there was one since that was meant to be."""
+        if self.now == self._turn_at[i]:
+            self._turn(i)
+
+    def on_deliver(self, packet: tuple[str, str, bytes]) -> None:
+        """Hand bytes over, and let the receiver make a turn."""
+        super().on_deliver(packet)
+        self._turn(self.names.index(packet[1]))
+
+    def _turn(self, i: int) -> None:
         node: Any = self.nodes[i]
-        if not self._may_begin():
-            self._come(i, self.rng.random() * max(PULSE, self._paces[i].pause))
-            return
-        self._take(i, node)
-        if self._paces[i].is_timed:
-            self._come(i, self._paces[i].pause)
+        step, parcels = node.step, node.wake(self.now)
+        if parcels or node.step != step:
+            self._did(i, node, parcels)
+        if self._is_due(i, node):
+            self._take(i, node)
+            self._turn_by(i, self.now)
         else:
-            self._go_on(i, node)
+            self._turn_by(i, self._next_turn(i, node))
+
+    def _turn_by(self, i: int, time: float) -> None:
+        self._turn_at[i] = time
+        self.at(time, "wake", i)
+
+    def _next_turn(self, i: int, node: Any) -> float:
+        is_idle = self._has_all(i) or self._must_wait(i, node)
+        due = None if is_idle else self._due[i]
+        return next_turn(self._wait, self.course.clocks[i], due, self.now)
+
+    # ----------------------------------------------------------------- readings
+
+    def _has_all(self, i: int) -> bool:
+        return self._n_read[i] >= self.course.counts[i]
+
+    def _must_wait(self, i: int, node: Any) -> bool:
+        return bool(self.course.clocks[i].waits and node.is_waiting)
+
+    def _is_due(self, i: int, node: Any) -> bool:
+        """Return whether it is time for the next reading."""
+        if self._has_all(i) or self._must_wait(i, node) or not self._may_begin():
+            return False
+        due = self._due[i]
+        if due is None:
+            due = self._due[i] = self.course.clocks[i].start(self.now)
+        if self._is_learning[i]:  # until just now
+            self._is_learning[i] = False
+            if self.course.clocks[i].waits:
+                thought = self.now + self.course.thinks[i].draw(self.rng)
+                due = self._due[i] = max(due, thought)
+        return self.now >= due
 
     def _may_begin(self) -> bool:
-        """Return whether all have met; who begins before that learns alone."""
-        if not self._has_begun:
+        """Return whether all have met and know it; who begins before learns alone."""
+        if not self._has_met:
             nodes: list[Any] = self.nodes
             peers = [peer for node in nodes for peer in node.peers.values()]
-            self._has_begun = all(peer.is_greeted for peer in peers)
-        return self._has_begun
+            self._has_met = all(peer.is_greeted for peer in peers)
+            if self._has_met:
+                self._begins = begins(self.now, self._wait, self.seed)
+                if self.course.is_common:
+                    self._start_together()
+        return self.now >= self._begins
 
-    def _come(self, i: int, pause: float) -> None:
-        """Let the next reading come, if there is one and it does not already."""
-        if not self._is_coming[i] and self._n_read[i] < self._counts[i]:
-            self._is_coming[i] = True
-            self.at(self.now + pause, "read", i)
-
-    def _go_on(self, i: int, node: Any) -> None:
-        if not self._paces[i].is_timed and not node.is_waiting:
-            self._come(i, self._paces[i].pause)
-
-    def _did(self, i: int, node: Any, parcels: list[Parcel]) -> None:
-        super()._did(i, node, parcels)
-        self._go_on(i, node)
+    def _start_together(self) -> None:
+        for i, clock in enumerate(self.course.clocks):
+            due = self._due[i] = clock.start(self._begins)
+            self._turn_by(i, due)
 
     def _take(self, i: int, node: Any) -> None:
-        n = self._n_read[i]
-        if n >= self._counts[i]:
-            return
+        """Give an agent its next reading, and note what it would have said."""
+        n, self._is_learning[i] = self._n_read[i], True
         self._n_read[i] += 1
+        self._due[i] = due_after(self.course.clocks[i], self._due[i], self.now)
         reading = self._reading(i, n)
         if reading is not None:
-            self._scores[i].add(node.agent.predict(reading[0]), reading[1])
+            self.scores[i].add(node.agent.predict(reading[0]), reading[1])
             self._did(i, node, node.read(*reading, self.now))
 
     def _reading(self, i: int, n: int) -> tuple[Any, float] | None:
-        y = float(self._Y[n, i])
-        return None if y != y else (self._X[n, i], y)
+        y = float(self.course.Y[n, i])
+        return None if y != y else (self.course.X[n, i], y)

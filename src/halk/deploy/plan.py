@@ -8,12 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from halk import Network
+from halk.deploy.conditions import Conditions, read_conditions
 from halk.deploy.edges import network_of
 from halk.deploy.feeds import CsvFeed
 from halk.deploy.keys import NEEDED, ConfigError, Keys
 from halk.deploy.model import PACES, Model, read_model
 from halk.deploy.rows import Columns, Row
-from halk.deploy.sections import MODES, agent_name, read_limits, read_log
+from halk.deploy.sections import (
+    MODES,
+    agent_name,
+    read_activation,
+    read_limits,
+    read_log,
+)
 from halk.deploy.settings import Source
 from halk.deploy.shares import Shares, shares
 from halk.net import Limits
@@ -42,6 +49,7 @@ class Plan:
     retry: float
     wait: float
     every: float
+    simulation: Conditions
     tables: dict[str, Any]
     """The tables ``model``, ``limits`` and ``log`` as they are in the file."""
 
@@ -89,6 +97,7 @@ def read_plan(path: str | Path) -> Plan:
     limits, log = keys.table("limits", {}), keys.table("log", {})
     numbers = read_limits(Keys(OPEN | limits.found, keys.file, "limits"))
     level, _ = read_log(log)
+    simulation = read_conditions(keys.table("simulation", {}))
     keys.end()
     tables = {"model": model_keys.found, "limits": OPEN | limits.found}
     tables["log"] = {"level": level}
@@ -96,8 +105,7 @@ def read_plan(path: str | Path) -> Plan:
         file=Path(path), mode=mode, unit=unit, model=model, network=network,
         paces=tuple(pace for pace, _ in agents), shares=pooled,
         sources=tuple(source for _, source in agents), limits=numbers, retry=retry,
-        wait=wait, every=every,
-        tables=tables,
+        wait=wait, every=every, simulation=simulation, tables=tables,
     )  # fmt: skip
 
 
@@ -114,8 +122,10 @@ def _readings(
     path = keys.path("path", NEEDED if sensor else None, such='path = "readings.csv"')
     follow, rate = keys.flag("follow", False), keys.number("rate", None)
     keys.must(not (sensor and follow), "follow", "go with a file an agent", follow)
+    # agents may have rates of their own
+    activation = read_activation(keys, 1.0 if has_agents else rate)
     keys.end()
-    source = Source("csv", inputs, value, path, follow, rate=rate)
+    source = Source("csv", inputs, value, path, follow, "", (), rate, activation)
     if sensor is None:
         return None, source, None
     return sensor, source, shares(keys, path, sensor, Columns(inputs, value))
@@ -146,13 +156,14 @@ def _agent(
         value = keys.text("value", base.value or NEEDED, such='value = "t_C"')
         source = replace(base, path=path, value=value)
     rate = keys.number("rate", base.rate)
+    activation = read_activation(keys, rate, base.activation)
     keys.end()
     try:
         own = replace(model, arguments=_with_paces(model.arguments, paces))
         own.learner(Network(1))
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{keys.file}: {keys.name}.{error}") from None
-    return paces, replace(source, rate=rate)
+    return paces, replace(source, rate=rate, activation=activation)
 
 
 def _with_paces(arguments: dict[str, Any], paces: dict[str, Any]) -> dict[str, Any]:

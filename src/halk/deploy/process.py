@@ -197,5 +197,10 @@ def _loop(
         "info", "stopped", why=stop.why, step=facts["step"], readings=facts["readings"],
         rmse=facts["rmse"], atoms=facts["atoms"], bad_rows=facts["bad_rows"],
         refused=facts["refused"], kept=is_kept,
+        round_trip_seconds=_medians(facts["round_trip_seconds"]),
     )  # fmt: skip
     return 0 if is_kept else 1
+
+
+def _medians(times: dict[str, Any] | None) -> dict[str, Any] | None:
+    return times and {key: times[key] for key in ("count", "median", "p99")}

@@ -7,8 +7,10 @@ clock in hand. Around it, :mod:`halk.deploy.process` waits for messages and sign
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
+from halk.deploy.activation import Clock
 from halk.deploy.around import Around
 from halk.deploy.diary import Diary
 from halk.deploy.facts import facts_of
@@ -23,6 +25,28 @@ PULSE = 0.25
 """Longest time between two turns, in seconds."""
 
 _FACTS_EVERY = 0.5
+
+
+def pulse(wait: float) -> float:
+    """Return the longest time between two turns of who waits so long for answers."""
+    return min(PULSE, max(wait / 2, 0.01))
+
+
+def next_turn(wait: float, clock: Clock, due: float | None, now: float) -> float:
+    """Return when the next turn is, of one who has nothing to do before."""
+    latest = now + pulse(wait)
+    if due is not None and due > now:
+        return min(latest, due)
+    is_late = due is not None and not clock.waits  # the row is not there yet
+    return min(latest, now + 0.001) if is_late else latest
+
+
+def due_after(clock: Clock, due: float | None, now: float) -> float:
+    """Return when the next reading is due, after one that was taken now.
+
+    Who is late goes on from its schedule, but what it missed it does not make up for.
+    """
+    return max(clock.next(now if due is None else due), now)
 
 
 class Runner:
@@ -60,7 +84,9 @@ class Runner:
         self._step = node.step
         self._heard: Any = None
         self._is_diverged = False
-        self._next_reading = now
+        self._clock = _clock_of(config, node.incarnation)
+        self._due: float | None = None
+        """When the next reading is to be taken; None before the first may be."""
         self._has_read = False
         self._facts_at = now
         self.facts = facts_of(self, now)
@@ -86,10 +112,8 @@ class Runner:
         self.facts = facts_of(self, now) | {"at": now}
 
     def _pause(self, now: float) -> float:
-        pause = min(PULSE, max(self.config.wait / 2, 0.01))
-        if self.config.readings.rate is not None and not self.diary.feed.is_over:
-            pause = min(pause, max(self._next_reading - now, 0.001))
-        return pause
+        due = None if self.diary.feed.is_over else self._due
+        return next_turn(self.config.wait, self._clock, due, now) - now
 
     def _did(self, parcels: list[Parcel], now: float) -> None:
         """Note a step, in lockstep keep it first; then send what is to be said."""
@@ -119,9 +143,9 @@ class Runner:
         if self.config.is_lockstep:
             if not self.node.is_idle or not self._may_step(now):
                 return False
-        elif self.config.readings.rate is None and self.node.is_waiting:
+        elif self._clock.waits and self.node.is_waiting:
             return False
-        if now < self._next_reading or not self._is_ready(now):
+        if not self._is_time(now):
             return False
         row = None if self._has_all_steps() else self.diary.feed.row()
         for what in self.diary.feed.happened():
@@ -129,10 +153,14 @@ class Runner:
         if row is None:
             return self._without_row(now)
         self._did(self._taken(row, now), now)
-        rate = self.config.readings.rate
-        if rate is not None:
-            self._next_reading = max(self._next_reading + 1 / rate, now)
+        self._due = due_after(self._clock, self._due, now)
         return True
+
+    def _is_time(self, now: float) -> bool:
+        """Return whether a reading is due; the clock starts when the first may be."""
+        if self._due is None and self._is_ready(now):
+            self._due = self._clock.start(now)
+        return self._due is not None and now >= self._due
 
     def _may_step(self, now: float) -> bool:
         """Return whether the last step is in the file: the next must wait for it."""
@@ -228,3 +256,11 @@ class Runner:
         if said != self._heard or not self.is_finished():
             self._heard, self._heard_at = said, now
         return now - self._heard_at >= max(2.0, 3 * self.config.retry)
+
+
+def _clock_of(config: AgentConfig, incarnation: int) -> Clock:
+    """Return the clock of an agent, another one after every start."""
+    source = config.readings
+    pause = None if source.rate is None else 1 / source.rate
+    rng = Random(f"{config.name} {incarnation}")
+    return source.activation.clocks([pause], [rng])[0]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from random import Random
 from typing import Any
 
+from halk.deploy.activation import Activation, OwnRate
 from halk.deploy.endpoints import address
 from halk.deploy.keys import NEEDED, ConfigError, Keys
 from halk.deploy.model import Model
+from halk.deploy.named import named
 from halk.deploy.settings import Source
 from halk.net import Limits
 from halk.net.identity import checked_name
@@ -43,13 +46,34 @@ def read_source(keys: Keys, model: Model, mode: str) -> Source:
     key = keys.text("key", NEEDED if source == "topic" else "", 'key = "buoys/north"')
     senders = keys.texts("senders", ())
     rate = keys.number("rate", None)
+    activation = read_activation(keys, rate)
     for word, given in (("path", path), ("follow", follow)):
         keys.must(source == "csv" or not given, word, 'go with source = "csv"', source)
     for word, name in (("key", key), ("senders", senders)):
         keys.must(source == "topic" or not name, word, "go with a topic", source)
     keys.must(source != "topic" or rate is None, "rate", "not go with a topic", source)
     keys.end()
-    return Source(source, inputs, value, path, follow, key, senders, rate)
+    return Source(source, inputs, value, path, follow, key, senders, rate, activation)
+
+
+def read_activation(
+    keys: Keys, rate: float | None, default: Activation | None = None
+) -> Activation:
+    """Return the scheme under ``activation``, one that agents can run by themselves."""
+    value = keys.take("activation", None)
+    found = default or OwnRate()
+    if value is not None:
+        with keys.checking():
+            found = named(keys.label("activation"), value, Activation)
+    if not found.is_own:
+        keys.refuse(
+            "activation",
+            f"must be one that an agent can run by itself, got {value!r}: it needs a "
+            "common clock, which only the simulator has; put it into [simulation]",
+        )
+    with keys.checking("activation"):
+        found.clocks([rate], [Random(0)])
+    return found
 
 
 def read_health(keys: Keys) -> tuple[tuple[str, int] | None, float]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from halk.deploy.activation import Activation, OwnRate
 from halk.deploy.model import Model
 from halk.net import Limits
 
@@ -23,6 +24,7 @@ class Source:
     """Who may put readings under the key, by the names of their certificates."""
     rate: float | None = None
     """Readings a second; None: as they come."""
+    activation: Activation = field(default_factory=OwnRate)
 
 
 @dataclass(frozen=True)

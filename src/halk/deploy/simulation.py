@@ -15,18 +15,16 @@ from typing import Any
 import numpy as np
 
 from halk import HALK, Network
-from halk._validation import nonnegative
+from halk.deploy.activation import Activation, Clock
+from halk.deploy.conditions import Conditions
 from halk.deploy.diary import Score
 from halk.deploy.model import Model
-from halk.deploy.paced import Pace, PacedWorld
+from halk.deploy.paced import Course, PacedWorld
 from halk.deploy.plan import Plan
 from halk.deploy.rows import Row
 from halk.net import FreeNode
-from halk.net.faults import Faults, World
+from halk.net.faults import Delay, Faults, World
 from halk.step import LARGEST
-
-THINKS = 0.001
-"""Seconds that an agent needs for a reading, when it takes them as fast as it can."""
 
 
 @dataclass(frozen=True)
@@ -99,55 +97,62 @@ def simulate_lockstep(plan: Plan) -> tuple[HALK, list[Outcome]]:
     return learner, found
 
 
-def simulate_free(
-    plan: Plan,
-    drop: float = 0.0,
-    delay: float = 0.005,
-    rate_spread: float = 0.0,
-    seed: int = 0,
-) -> tuple[World, list[Outcome]]:
+def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     """Let the nodes of the field learn all readings, each at its own pace.
 
     The rules are those of :class:`halk.deploy.runner.Runner`: replays begin when all
-    have met; an agent with a rate takes a reading when it is time, one without when the
-    last is learned.
+    have met; an agent takes a reading when its clock says so, one without a rate when
+    the last is learned.
 
     Parameters
     ----------
     plan : Plan
-    drop : float
-        Share of messages that are lost.
-    delay : float
-        Seconds that a message takes.
-    rate_spread : float
-        Rates of agents are multiplied by a random number between ``1 / (1 + s)`` and
-        ``1 + s``; without a rate, the time that they need for a reading.
-    seed : int
+    **conditions
+        Those of :class:`halk.deploy.conditions.Conditions`: ``drop``, ``delay``,
+        ``rate_spread``, ``activation``, ``think`` and ``seed``; by default as the plan
+        has them.
+
+    Examples
+    --------
+    >>> simulate_free(plan, activation="poisson", delay="exponential:mean=0.02")
+    ... # doctest: +SKIP
     """
-    spread = 1 + nonnegative("rate_spread", rate_spread)
-    delay = nonnegative("delay", delay)
-    rng = Random(seed)
+    given = plan.simulation.but(**conditions)
     X, Y, bad = stream_of(plan)
     counts = [len(plan.rows(i)) for i in range(len(plan.names))]
-    paces = [
-        Pace(bool(source.rate), 1 / (source.rate or 1 / THINKS) * factor)
-        for source in plan.sources
-        for factor in (spread ** rng.uniform(-1, 1),)
-    ]
-    scores = [Score() for _ in plan.names]
-    faults = Faults(drop=drop, delay=delay, until=inf)
-    world = PacedWorld(
-        _maker(plan), plan.wait, X, Y, counts, scores, paces, seed, faults
-    )
+    course = Course(X, Y, counts, *_paces(plan, given))
+    faults = Faults(drop=given.drop, delay=given.delay, until=inf)
+    world = PacedWorld(_maker(plan), plan.wait, course, given.seed, faults)
     while not world.is_over:
         world.run(world.now + 1.0)
-    world.run(world.now + 4 * (plan.wait + delay))
+    world.run(world.now + 4 * (plan.wait + given.delay.mean))
     found = []
     for i, node in enumerate(world.living()):
         n = sum(node.refused.values())
         order = node.agent.order
-        found.append(_outcome(node.name, scores[i], bad[i], order, n, node.step))
+        found.append(_outcome(node.name, world.scores[i], bad[i], order, n, node.step))
     return world, found
+
+
+def _paces(plan: Plan, given: Conditions) -> tuple[list[Clock], list[Delay], bool]:
+    """Return the clock of every agent, how long it thinks, and if they tick as one.
+
+    The random numbers of an agent are those of its name: neither its place among the
+    others nor what becomes of messages changes its clock.
+    """
+    rngs = [Random(f"{given.seed} {name}") for name in plan.names]
+    factors = [(1 + given.rate_spread) ** rng.uniform(-1, 1) for rng in rngs]
+    pauses = [
+        None if source.rate is None else factor / source.rate
+        for source, factor in zip(plan.sources, factors, strict=True)
+    ]
+    thinks: list[Delay] = [given.think.times(factor) for factor in factors]
+    scheme: Activation | None = given.activation
+    if scheme is not None:
+        return scheme.clocks(pauses, rngs), thinks, not scheme.is_own
+    own = zip(plan.sources, pauses, rngs, strict=True)
+    clocks = [one.activation.clocks([pause], [rng])[0] for one, pause, rng in own]
+    return clocks, thinks, False
 
 
 def _maker(plan: Plan) -> Callable[[int], FreeNode]:

@@ -6,8 +6,18 @@ again from their last file. After every event the laws of :mod:`halk.net.faults.
 are checked; a broken one names the seed, and the seed brings it back.
 """
 
+from halk.net.faults.delays import Delay, delay_of
 from halk.net.faults.laws import BrokenLawError, Ledger
 from halk.net.faults.plan import CALM, Faults, faults_of
 from halk.net.faults.world import World
 
-__all__ = ["CALM", "BrokenLawError", "Faults", "Ledger", "World", "faults_of"]
+__all__ = [
+    "CALM",
+    "BrokenLawError",
+    "Delay",
+    "Faults",
+    "Ledger",
+    "World",
+    "delay_of",
+    "faults_of",
+]

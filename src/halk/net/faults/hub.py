@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from halk.net.faults.delays import delay_of
 from halk.net.memory import Hub
 from halk.net.messages import Answer, Hello, Query
 from halk.net.protocol import decode, encode
@@ -30,7 +31,8 @@ class FaultyHub(Hub):
         """Take bytes from a sender; whether and when they arrive is chance."""
         world, faults, rng = self._world, self._world.faults, self._world.rng
         if world.now >= faults.until:
-            world.at(world.now + faults.delay, "deliver", (sender, receiver, data))
+            time = world.now + delay_of(faults.delay).mean
+            world.at(time, "deliver", (sender, receiver, data))
             return
         if rng.random() < faults.forge:
             self._forge(sender, receiver)

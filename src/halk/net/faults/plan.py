@@ -4,14 +4,16 @@ from dataclasses import dataclass
 from random import Random
 
 from halk._validation import require
+from halk.net.faults.delays import Delay, delay_of
 
 
 @dataclass(frozen=True)
 class Faults:
     """Shares of messages, and numbers of events; times are in seconds.
 
-    Messages take ``delay`` seconds, times a random factor with a long tail if
-    ``mixes``: then some overtake others. After ``until`` there are no more faults.
+    Messages take ``delay``, seconds or a distribution, times a random factor with a
+    long tail if ``mixes``: then some overtake others. After ``until`` there are no more
+    faults.
     """
 
     drop: float = 0.0
@@ -21,7 +23,7 @@ class Faults:
     """Random bytes, or an old message again, from a neighbour or a stranger."""
     lie: float = 0.0
     """Messages with a right stamp and checksum, and a wrong number in them."""
-    delay: float = 0.01
+    delay: float | Delay = 0.01
     mixes: bool = False
     n_partitions: int = 0
     n_crashes: int = 0
@@ -33,10 +35,12 @@ class Faults:
         for name in ("drop", "duplicate", "corrupt", "forge", "lie"):
             share = getattr(self, name)
             require(0 <= share < 1, name, "be a share below 1", share)
+        delay_of(self.delay)
 
     def latency(self, rng: Random) -> float:
         """Return how long a message takes."""
-        return self.delay * (rng.paretovariate(1.5) if self.mixes else 1.0)
+        delay = delay_of(self.delay).draw(rng)
+        return delay * (rng.paretovariate(1.5) if self.mixes else 1.0)
 
 
 CALM = Faults()
