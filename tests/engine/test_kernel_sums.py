@@ -48,7 +48,7 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 
 
 def features_of(kernel: Kernel) -> list[int]:
-    """Return the numbers of features, of 1 to 4, that the kernel can take."""
+    """Return the numbers of features, of 1 to 6, that the kernel can take."""
 
     def fits(p: int) -> bool:
         try:
@@ -57,11 +57,27 @@ def features_of(kernel: Kernel) -> list[int]:
             return False
         return True
 
-    return [p for p in range(1, 5) if fits(p)]
+    return [p for p in range(1, 7) if fits(p)]
 
 
 def plain(kernel: Kernel, X: Any, Y: Any) -> Any:
     return np.array([[kernel_value(kernel, x, y) for y in Y] for x in X])
+
+
+@every_kernel
+def test_a_level_is_the_value_at_every_point(kernel: Kernel) -> None:
+    rng = np.random.default_rng(1)
+    for p in features_of(kernel):
+        X = rng.normal(size=(5, p)) * 10.0 ** rng.integers(-3, 4, size=(5, 1))
+        at_itself = np.array([kernel_value(kernel, x, x) for x in X])
+        if np.isnan(kernel.level):
+            continue
+        np.testing.assert_array_equal(at_itself, kernel.level)
+
+
+def test_kernels_of_a_distance_have_a_level() -> None:
+    for cls in (Gaussian, Laplacian, Matern32, Matern52):
+        assert cls(0.3).level == 1.0
 
 
 @every_kernel

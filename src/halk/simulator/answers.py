@@ -27,17 +27,16 @@ from halk.step import LARGEST, OFFSET, SPREAD, Desk
 @internal
 def answer(
     engine: Engine, desk: Desk, readings: Readings, record: Record, first: int,
-    last: int, keeps: bool,
+    last: int, free: int, end: int,
 ) -> int:  # fmt: skip
     """Let the touched agents ``first`` up to ``last`` answer; return a status.
 
-    With ``keeps``, kernel values that the update will need stay in ``talk.kept``, as
-    long as there is room; what follows them is written over. A pass that finds no room
+    Kernel values that the update will need, and their products with the inverse, stay
+    in ``talk.kept`` and ``talk.solved`` from ``free`` on, as long as there is room up
+    to ``end``; what follows them is written over. A pass that finds no room at the desk
     is made again from its beginning.
     """
     talk, arena = engine.talk, engine.state.arena
-    # not a literal, which would be compiled for by itself
-    free: int = np.int64(0)  # type: ignore[assignment]
     for n in range(first, last):
         j = talk.touched[n]
         b, n_needed = _gather(engine, desk, readings, j)
@@ -46,7 +45,7 @@ def answer(
         if b > len(desk.inbox.value) or m + b >= len(desk.workspace.start):
             talk.cursor[4], talk.cursor[5] = m + b, b
             return NEEDS_ROOM
-        if keeps and free + (b + 4) * padded(m) <= len(talk.kept):
+        if free + (b + 4) * padded(m) <= end:
             cross = kept_rows(talk.kept, free, m, b)
             solved = kept_rows(talk.solved, free, m, b)
             block = with_rows(desk.block, cross, solved)

@@ -74,7 +74,8 @@ def run(post: Post, stream: Readings, seen: Record) -> int:
                 return DIVERGED
             cursor[1] = 1
         if cursor[1] == 1:
-            status = answer(engine, desk, readings, record, 0, cursor[3], True)
+            room = len(engine.talk.kept)
+            status = answer(engine, desk, readings, record, 0, cursor[3], 0, room)
             if status != FINISHED:
                 return status
             cursor[1], cursor[2] = 2, 0

@@ -1,12 +1,13 @@
 """The passes of a step over a range of agents, for threads to share.
 
 They are those of the compiled loop, with two differences: nobody is given more room
-while others run, and no kernel values are put aside, for which threads would have to
-agree on places.
+while others run, and each range of agents has its own part of the room where kernel
+values are put aside.
 """
 
 from halk._jit import borrowed, compiled
 from halk._validation import Indices
+from halk.compression import PANEL
 from halk.simulator.answers import answer
 from halk.simulator.arrays import DIVERGED, FINISHED, Post, Readings, Record
 from halk.simulator.loop import begin
@@ -23,11 +24,14 @@ def begin_step(post: Post, stream: Readings, seen: Record) -> int:
 
 @compiled
 def answer_some(
-    post: Post, stream: Readings, seen: Record, first: int, last: int
+    post: Post, stream: Readings, seen: Record, first: int, last: int, n: int
 ) -> int:
-    """Let the touched agents ``first`` up to ``last`` answer; return a status."""
+    """Let touched agents, ``first`` up to ``last`` of ``n``, answer; return a status."""
     engine, desk = post.engine, post.desk
-    return answer(engine, desk, borrowed(stream), borrowed(seen), first, last, False)
+    share = len(engine.talk.kept) // PANEL / max(n, 1)
+    free, end = PANEL * int(first * share), PANEL * int(last * share)
+    readings, record = borrowed(stream), borrowed(seen)
+    return answer(engine, desk, readings, record, first, last, free, end)
 
 
 @compiled

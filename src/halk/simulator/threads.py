@@ -97,7 +97,7 @@ class Crew:
         self, threads: ThreadPoolExecutor, readings: Readings, record: Record, n: int
     ) -> int:
         while True:
-            found = self._share(threads, n, answer_some, (readings, record), ())
+            found = self._share(threads, n, answer_some, (readings, record), (n,))
             if DIVERGED in found:
                 return DIVERGED
             if NEEDS_ROOM not in found:
