@@ -204,6 +204,17 @@ def test_repeated_inputs_take_one_atom():
     assert ours.model_order.max() <= 5
 
 
+def test_points_behind_one_that_repeats_an_atom_count_as_they_are():
+    """An agent whose own point is an atom has its neighbours' points before it."""
+    network = Network.path(3, tolerance=0.0)
+    parts = PARTS["gaussian-squared-squared"]
+    X, Y = stream(network, parts, 6, 60, share_missing=0.0)
+    X[:, ::2] = np.round(X[:, ::2] * 4) / 4
+    ours, plain = twins(network, parts, {"step_size": 0.3, "epsilon": 0.05})
+    assert_same_steps(ours, plain, X, Y)
+    assert ours._executor.counts["steps that moved weights alone"] > 50
+
+
 def test_parsimony_and_alpha_are_budgets_of_the_step_size():
     network = Network(2)
     eta = np.array([0.01, 0.25])

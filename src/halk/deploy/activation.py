@@ -11,108 +11,27 @@ commands find it by its name, ``InTurn`` as ``in_turn``, and the tests do too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from random import Random
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from halk._validation import positive, real, require
+from halk.deploy.clocks import (
+    Clock,
+    Dozing,
+    Eager,
+    Irregular,
+    Lots,
+    Regular,
+    Ticking,
+    exponential,
+    uniform,
+)
 
 Pauses = Sequence[float | None]
 """Mean seconds between two readings, by agent; None: as fast as it can."""
-
-# ---------------------------------------------------------------------- clocks
-
-
-class Clock(ABC):
-    """The times at which one agent takes readings."""
-
-    waits: bool = False
-    """Whether a reading waits until the one before is learned."""
-
-    def start(self, now: float) -> float:
-        """Return when the first reading is due, for one who may begin now."""
-        return now
-
-    @abstractmethod
-    def next(self, due: float) -> float:
-        """Return when the next reading is due, after one that was due then."""
-
-
-class _Regular(Clock):
-    """Always the same pause, after a part of it."""
-
-    def __init__(self, pause: float, rng: Random) -> None:
-        self._pause, self._rng = pause, rng
-
-    def start(self, now: float) -> float:
-        return now + self._rng.random() * min(self._pause, 1.0)
-
-    def next(self, due: float) -> float:
-        return due + self._pause
-
-
-class _Irregular(Clock):
-    """Pauses drawn one after another, one before the first reading too."""
-
-    def __init__(self, pause: Callable[[], float]) -> None:
-        self._pause = pause
-
-    def start(self, now: float) -> float:
-        return self.next(now)
-
-    def next(self, due: float) -> float:
-        return due + self._pause()
-
-
-class _Eager(Clock):
-    """At once, when the last is learned."""
-
-    waits = True
-
-    def next(self, due: float) -> float:
-        return due
-
-
-class _Ticking(Clock):
-    """Some ticks of a clock that all agents have in common."""
-
-    def __init__(self, tick: float, numbers: Iterator[int]) -> None:
-        self._tick, self._numbers, self._origin = tick, numbers, 0.0
-
-    def start(self, now: float) -> float:
-        self._origin = now
-        return self.next(now)
-
-    def next(self, due: float) -> float:
-        # not due + tick: one instant must be the same number for all who share it
-        return self._origin + next(self._numbers) * self._tick
-
-
-class _Dozing(Clock):
-    """Another clock; what is due while the agent sleeps is taken when it wakes."""
-
-    def __init__(self, clock: Clock, phases: Iterator[tuple[float, float]]) -> None:
-        self._clock, self._phases, self.waits = clock, phases, clock.waits
-
-    def start(self, now: float) -> float:
-        self._sleeps = self._wakes = now
-        return self._awake(self._clock.start(now))
-
-    def next(self, due: float) -> float:
-        return self._awake(self._clock.next(due))
-
-    def _awake(self, time: float) -> float:
-        while time >= self._wakes:
-            awake, asleep = next(self._phases)
-            self._sleeps = self._wakes + awake
-            self._wakes = self._sleeps + asleep
-        return time if time < self._sleeps else self._wakes
-
-
-# --------------------------------------------------------------------- schemes
 
 
 class Activation(ABC):
@@ -158,7 +77,7 @@ class OwnRate(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         pairs = zip(pauses, rngs, strict=True)
-        return [_Eager() if p is None else _Regular(p, rng) for p, rng in pairs]
+        return [Eager() if p is None else Regular(p, rng) for p, rng in pairs]
 
 
 @dataclass(frozen=True)
@@ -166,7 +85,7 @@ class AsFast(Activation):
     """Every agent takes a reading as soon as the last is learned, whatever its rate."""
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
-        return [_Eager() for _ in pauses]
+        return [Eager() for _ in pauses]
 
 
 @dataclass(frozen=True)
@@ -175,7 +94,7 @@ class Poisson(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         pairs = zip(self._timed(pauses), rngs, strict=True)
-        return [_Irregular(_exponential(pause, rng)) for pause, rng in pairs]
+        return [Irregular(exponential(pause, rng)) for pause, rng in pairs]
 
 
 @dataclass(frozen=True)
@@ -189,7 +108,7 @@ class Jitter(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         pairs = zip(self._timed(pauses), rngs, strict=True)
-        return [_Irregular(_uniform(pause, self.by, rng)) for pause, rng in pairs]
+        return [Irregular(uniform(pause, self.by, rng)) for pause, rng in pairs]
 
 
 @dataclass(frozen=True)
@@ -219,7 +138,7 @@ class Asleep(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         own = OwnRate().clocks(pauses, rngs)
-        return [_Dozing(c, self._phases(rng)) for c, rng in zip(own, rngs, strict=True)]
+        return [Dozing(c, self._phases(rng)) for c, rng in zip(own, rngs, strict=True)]
 
     def _phases(self, rng: Random) -> Iterator[tuple[float, float]]:
         """Yield how long an agent is awake and then asleep, from anywhere in a cycle.
@@ -232,11 +151,11 @@ class Asleep(Activation):
             left = rng.random() * self.period
             yield max(left - asleep, 0.0), min(left, asleep)
         elif rng.random() < self.share:
-            yield 0.0, _exponential(asleep, rng)()
+            yield 0.0, exponential(asleep, rng)()
         while True:
             draws = (awake, asleep)
             if not self.is_regular:
-                draws = _exponential(awake, rng)(), _exponential(asleep, rng)()
+                draws = exponential(awake, rng)(), exponential(asleep, rng)()
             yield draws
 
 
@@ -248,7 +167,7 @@ class AllAtOnce(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         tick = self._mean(pauses)
-        return [_Ticking(tick, count()) for _ in pauses]
+        return [Ticking(tick, count()) for _ in pauses]
 
 
 @dataclass(frozen=True)
@@ -260,7 +179,7 @@ class InTurn(Activation):
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         n = len(pauses)
         tick = self._mean(pauses) / n
-        return [_Ticking(tick, count(i, n)) for i in range(n)]
+        return [Ticking(tick, count(i, n)) for i in range(n)]
 
 
 @dataclass(frozen=True)
@@ -271,9 +190,9 @@ class OneAtRandom(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         n = len(pauses)
-        drawn = _Lots(n, Random(rngs[0].random()))
+        drawn = Lots(n, Random(rngs[0].random()))
         tick = self._mean(pauses) / n
-        return [_Ticking(tick, drawn.of(i)) for i in range(n)]
+        return [Ticking(tick, drawn.of(i)) for i in range(n)]
 
 
 @dataclass(frozen=True)
@@ -288,35 +207,7 @@ class Bernoulli(Activation):
 
     def clocks(self, pauses: Pauses, rngs: Sequence[Random]) -> list[Clock]:
         tick = self._mean(pauses) * self.q
-        return [_Ticking(tick, self._heads(rng)) for rng in rngs]
+        return [Ticking(tick, self._heads(rng)) for rng in rngs]
 
     def _heads(self, rng: Random) -> Iterator[int]:
         return (k for k in count() if rng.random() < self.q)
-
-
-# ---------------------------------------------------------------------- draws
-
-
-def _exponential(mean: float, rng: Random) -> Callable[[], float]:
-    return lambda: rng.expovariate(1 / mean) if mean > 0 else 0.0
-
-
-def _uniform(mean: float, by: float, rng: Random) -> Callable[[], float]:
-    return lambda: mean * (1 + by * rng.uniform(-1, 1))
-
-
-class _Lots:
-    """Who is drawn at which tick; agents look at it at different times."""
-
-    def __init__(self, n_agents: int, rng: Random) -> None:
-        self._rng, self._n_drawn = rng, 0
-        self._waiting: list[deque[int]] = [deque() for _ in range(n_agents)]
-
-    def of(self, i: int) -> Iterator[int]:
-        """Yield the ticks of one agent."""
-        while True:
-            while not self._waiting[i]:
-                who: Any = self._rng.randrange(len(self._waiting))
-                self._waiting[who].append(self._n_drawn)
-                self._n_drawn += 1
-            yield self._waiting[i].popleft()

@@ -12,7 +12,7 @@ from math import inf
 from random import Random
 from typing import Any, NamedTuple
 
-from halk.deploy.activation import Clock
+from halk.deploy.clocks import Clock
 from halk.deploy.diary import Score
 from halk.deploy.runner import due_after, next_turn, pulse
 from halk.net import FreeNode

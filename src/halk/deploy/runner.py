@@ -10,8 +10,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from halk.deploy.activation import Clock
 from halk.deploy.around import Around
+from halk.deploy.clocks import Clock
 from halk.deploy.diary import Diary
 from halk.deploy.facts import facts_of
 from halk.deploy.keeper import Keeper

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from halk import HALK, Network
-from halk.deploy.activation import Activation, Clock
+from halk.deploy.activation import Activation
+from halk.deploy.clocks import Clock
 from halk.deploy.conditions import Conditions
 from halk.deploy.diary import Score
 from halk.deploy.model import Model

@@ -26,7 +26,7 @@ def begin_step(post: Post, stream: Readings, seen: Record) -> int:
 def answer_some(
     post: Post, stream: Readings, seen: Record, first: int, last: int, n: int
 ) -> int:
-    """Let touched agents, ``first`` up to ``last`` of ``n``, answer; return a status."""
+    """Let touched agents, ``first`` up to ``last`` of ``n``, answer: a status."""
     engine, desk = post.engine, post.desk
     share = len(engine.talk.kept) // PANEL / max(n, 1)
     free, end = PANEL * int(first * share), PANEL * int(last * share)
