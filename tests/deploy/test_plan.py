@@ -125,6 +125,21 @@ def test_distances(folder):
     assert nearest.network.n_edges == 4
 
 
+def test_what_may_not_be_meant_is_remarked_upon(folder, capsys):
+    path = folder[0] / "network.toml"
+    assert not read_plan(path).remarks()
+    text = NETWORK.replace('kernel = { name = "gaussian", bandwidth = 0.2 }\n', "")
+    cut = text.index("[[edges]]", text.index("[[edges]]") + 1)
+    written(folder[0], text[:cut], "network.toml")
+    alone, kernel = read_plan(path).remarks()
+    assert alone.startswith("1 of 3 agents have no neighbour and learn alone: c;")
+    assert "Gaussian(bandwidth=1.0), in the unit of depth_m" in kernel
+    main(["simulate", str(path)])
+    said = capsys.readouterr().err
+    assert alone in said
+    assert kernel in said
+
+
 def test_free_running_is_the_same_for_the_same_seed(folder):
     path, _, Y = folder
     plan = read_plan(written(path, NETWORK.replace("lockstep", "free"), "network.toml"))

@@ -134,6 +134,9 @@ def simulate(
     from halk.deploy.simulation import simulate_free, simulate_lockstep
 
     plan = read_plan(network)
+    if not json:
+        for remark in plan.remarks():
+            say(f"{network}: {remark}")
     given = {
         "drop": drop, "delay": delay, "rate_spread": rate_spread,
         "activation": activation, "think": think, "seed": seed,

@@ -39,6 +39,9 @@ def run_up(
     plan = read_plan(network)
     if until_end and any(source.follow for source in plan.sources):
         raise HalkError(f"{network}: --until-end must not go with follow = true")
+    if not json:
+        for remark in plan.remarks():
+            say(f"{network}: {remark}")
     folder = folder or network.with_name(f"{network.stem}-run")
     stop = Stop()
     stop.on_signals()

@@ -27,6 +27,9 @@ from halk.net import Limits
 from halk.net.identity import checked_name
 from halk.streams.files import meant
 
+_MOST = 5
+"""Agents that a remark names."""
+
 OPEN = {"rate": 1e6, "burst": 1e6}
 """Limits of agents that replay a file as fast as they can, among themselves."""
 
@@ -57,6 +60,25 @@ class Plan:
     def names(self) -> Sequence[str]:
         """The agents."""
         return self.network.names
+
+    def remarks(self) -> list[str]:
+        """Return what the file leaves open, a sentence each: it may not be meant."""
+        found, degree = [], self.network.degree
+        alone = [n for n, d in zip(self.names, degree, strict=True) if d == 0]
+        if alone and len(self.names) > 1:
+            who = ", ".join(alone[:_MOST]) + (", ..." if len(alone) > _MOST else "")
+            found.append(
+                f"{len(alone)} of {len(self.names)} agents have no neighbour and learn "
+                f"alone: {who}; see [network] and [[edges]]"
+            )
+        if "kernel" not in self.model.arguments:
+            kernel = self.model.learner(Network(1)).kernel
+            units = ", ".join(self.model.inputs)
+            found.append(
+                f"[model] names no kernel: {kernel}, in the unit of {units}; give one "
+                f"as wide as the values stay alike"
+            )
+        return found
 
     def own(self, i: int, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return arguments of the model with those of one agent."""
