@@ -29,6 +29,7 @@ from halk.kernels import (
     rescaled,
 )
 from halk.kernels.base import _fill_gram
+from halk.kernels.stationary import squared_ratio
 from tests.engine.drive import Rowed
 
 WIDTHS = (0.5, 2.0, 1.0)
@@ -282,6 +283,24 @@ class _Mumbling(Kernel, NamedTuple("_M", [("scale", float)])):
         return f"Mumble({self.scale})"
 
 
+class _Louder(Gaussian):
+    """Another formula than the Gaussian's, whose lanes it has."""
+
+    __slots__ = ()
+
+    @property
+    def at_itself(self) -> float:
+        return 4.0
+
+
+class _Boastful(Kernel, NamedTuple("_B", [("scale", float)])):
+    """Says that it is larger than it is."""
+
+    @property
+    def at_itself(self) -> float:
+        return 2.0
+
+
 class _Promiscuous(Kernel, NamedTuple("_P", [("scale", float)])):
     def __eq__(self, other: object) -> bool:
         return True
@@ -317,6 +336,21 @@ def _(kernel: _Promiscuous, x: Any, y: Any) -> float:
     return kernel.scale
 
 
+@kernel_value.register
+def _(kernel: _Boastful, x: Any, y: Any) -> float:
+    return kernel.scale
+
+
+@kernel_value.register
+def _(kernel: _Louder, x: Any, y: Any) -> float:
+    return 4.0 * exp(-0.5 * squared_ratio(kernel.bandwidth, x, y))
+
+
+@rescaled.register
+def _(kernel: _Louder, factor: float) -> Any:
+    return _Louder(kernel.bandwidth * factor)
+
+
 @pytest.mark.parametrize(
     ("kernel", "broken"),
     [
@@ -329,6 +363,8 @@ def _(kernel: _Promiscuous, x: Any, y: Any) -> float:
         (_Restless(1.0), "rescaling by 1: it became Gaussian"),
         (_Mumbling(1.0), "repr evaluates back"),
         (_Promiscuous(1.0), "equality"),
+        (_Louder(1.0), "lanes are the formula"),
+        (_Boastful(1.0), r"at_itself is k\(x, x\)"),
     ],
     ids=repr,
 )

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from halk.deploy.activation import (
 )
 from halk.deploy.conditions import Conditions
 from halk.deploy.named import named, plain, table_of
+from halk.deploy.runner import Runner, due_after
 from halk.net.faults import Delay
 from halk.net.faults.delays import Constant, Exponential, Uniform
 
@@ -128,6 +130,29 @@ def test_who_sleeps_takes_nothing(is_regular):
     np.testing.assert_array_equal(
         times(Asleep(0.0), [0.5], 50), times(OwnRate(), [0.5], 50)
     )
+
+
+@pytest.mark.parametrize("pause", [None, 0.05])
+def test_who_sleeps_takes_nothing_that_comes_meanwhile(pause):
+    """Rows that come slowly are long due: the clock is asked when they are there."""
+    (clock,) = Asleep(0.5, 10.0, is_regular=True).clocks([pause], [Random(1)])
+    runner = SimpleNamespace(_due=None, _clock=clock, _is_ready=lambda _: True)
+    taken, n_rows, now = [], 0, 0.0
+    for tick in range(4000):
+        now = 0.05 * tick
+        n_rows = int(now / 3) - len(taken)
+        if n_rows > 0 and Runner._is_time(runner, now):
+            taken.append(now)
+            runner._due = due_after(clock, runner._due, now)
+    phase = (np.array(taken) - taken[0]) % 10.0
+    assert len(taken) > 50
+    assert np.ptp(np.sort((phase + 5.0) % 10.0)) <= 5.1 or np.ptp(phase) <= 5.1
+
+
+def test_what_is_rare_or_short_ends():
+    assert np.isfinite(times(Bernoulli(1e-9), [0.5], 3)).all()
+    with pytest.raises(ValueError, match="period must be at least"):
+        Asleep(0.3, 1e-9)
 
 
 @pytest.mark.parametrize("delay", DELAYS, ids=repr)

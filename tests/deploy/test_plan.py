@@ -233,7 +233,7 @@ def test_the_command(folder, capsys):
     assert main(["simulate", str(path)]) == 0
     assert "RMSE" in capsys.readouterr().out
     assert main(["simulate", str(path), "--drop", "0.1"]) == 1
-    assert "--drop, --rate-spread and --activation must go" in capsys.readouterr().err
+    assert "must go with mode = 'free'" in capsys.readouterr().err
     written(folder[0], NETWORK.replace("lockstep", "free"), "network.toml")
     assert main(["simulate", str(path), "--drop", "2"]) == 1
     assert "halk: drop must be a share below 1, got 2.0" in capsys.readouterr().err

@@ -303,3 +303,6 @@ def test_the_command(tmp_path, capsys):
     assert main(["simulate", path, "--activation", "in_turn"]) == 1
     said = capsys.readouterr().err
     assert "InTurn() must go with a rate of readings, got none" in said
+    assert main(["simulate", path, "--delay", "measured:seconds=[0.001, 0.002]"]) == 0
+    assert main(["simulate", path, "--delay", "measured:seconds=0.1"]) == 1
+    assert "delay: seconds must be a list of times, got 0.1" in capsys.readouterr().err

@@ -70,14 +70,14 @@ def test_a_level_is_the_value_at_every_point(kernel: Kernel) -> None:
     for p in features_of(kernel):
         X = rng.normal(size=(5, p)) * 10.0 ** rng.integers(-3, 4, size=(5, 1))
         at_itself = np.array([kernel_value(kernel, x, x) for x in X])
-        if np.isnan(kernel.level):
+        if np.isnan(kernel.at_itself):
             continue
-        np.testing.assert_array_equal(at_itself, kernel.level)
+        np.testing.assert_array_equal(at_itself, kernel.at_itself)
 
 
 def test_kernels_of_a_distance_have_a_level() -> None:
     for cls in (Gaussian, Laplacian, Matern32, Matern52):
-        assert cls(0.3).level == 1.0
+        assert cls(0.3).at_itself == 1.0
 
 
 @every_kernel

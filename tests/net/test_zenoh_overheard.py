@@ -2,6 +2,8 @@
 
 import os
 import socket
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -173,6 +175,21 @@ with overhearing(print) as can_hear:
     with child(program) as process:
         _, wrong = process.communicate(timeout=120)
     assert process.returncode == 0, wrong
+
+
+def test_a_file_in_the_place_of_standard_output_is_left_alone():
+    program = """
+import os, sys
+other = os.open(os.devnull, os.O_RDONLY)
+assert other == 1
+from halk.net.zenoh.overheard import overhearing
+with overhearing(print) as can_hear:
+    is_same = os.path.sameopenfile(other, os.open(os.devnull, os.O_RDONLY))
+    sys.exit(0 if is_same and not can_hear else 3)
+"""
+    command = ["sh", "-c", '"$0" -c "$1" >&-', sys.executable, program]
+    done = subprocess.run(command, stderr=subprocess.PIPE, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def test_the_output_is_given_back():

@@ -1,14 +1,19 @@
 """The laws of kernels."""
 
+from typing import Any
+
 import numpy as np
 
+from halk._jit import LANES, compiled, padded, store
 from halk._validation import Matrix
 from halk.checks.law import check_value, law, law_everywhere
-from halk.kernels import Kernel, kernel_value, rescaled
+from halk.kernels import Kernel, kernel_lanes, kernel_value, rescaled
 
 _ROUNDING = 1e-10
 _SCALES = (0.1, 1.0, 10.0)
 _FACTOR = 1.7
+_NOTHING = 1e-200
+"""Lanes need not tell such values from zero."""
 
 
 def check_kernel(kernel: Kernel, n_features: int | None = None, seed: int = 0) -> None:
@@ -67,6 +72,9 @@ def _check_gram(kernel: Kernel, X: Matrix) -> None:
     law_everywhere(near, "symmetric", kernel, k_xy=K, k_yx=K.T, x0=X[i, 0], y0=X[j, 0])
     diagonal = np.diag(K)
     law_everywhere(diagonal >= 0, "k(x, x) >= 0", kernel, k_xx=diagonal, x0=X[:, 0])
+    is_same = np.isnan(kernel.at_itself) | (diagonal == kernel.at_itself)
+    told = np.full(len(X), kernel.at_itself)
+    law_everywhere(is_same, "at_itself is k(x, x)", kernel, k_xx=diagonal, told=told)
     bound = np.sqrt(np.outer(diagonal, diagonal))
     within = np.abs(K) <= bound * (1 + _ROUNDING)
     law_everywhere(within, "Cauchy-Schwarz", kernel, k_xy=K, bound=bound)
@@ -90,12 +98,35 @@ def _check_compiled(kernel: Kernel, X: Matrix, Y: Matrix) -> None:
     law(K.shape == points.shape, "Gram shape", kernel, f"{K.shape}")
     near = np.abs(K - points) <= _ROUNDING * (np.abs(points) + 1e-300)
     law_everywhere(near, "Gram is the formula", kernel, gram=K, formula=points)
+    lanes = _in_lanes(kernel, X, Y)
+    near = np.abs(lanes - points) <= _ROUNDING * np.abs(points) + _NOTHING
+    law_everywhere(near, "lanes are the formula", kernel, lanes=lanes, formula=points)
     law(
         np.array_equal(kernel(X), kernel(X, X)),
         "Gram of one set",
         kernel,
         "kernel(X) differs from kernel(X, X)",
     )
+
+
+@compiled
+def _fill_lanes(
+    kernel: Any, atoms: Matrix, m: int, points: Matrix, out: Matrix, scratch: Matrix
+) -> None:
+    for r in range(len(out)):
+        for k in range(0, m, LANES):
+            row = kernel_lanes(kernel, atoms, k, m, points, r, scratch)
+            store(out[r], k, row)
+
+
+def _in_lanes(kernel: Kernel, X: Matrix, Y: Matrix) -> Matrix:
+    """Return the Gram matrix as learners compute it."""
+    m, p = Y.shape
+    atoms, out = np.zeros((p, padded(m))), np.zeros((len(X), padded(m)))
+    atoms[:, :m] = Y.T
+    points, scratch = np.ascontiguousarray(X.T), np.zeros((2, p))
+    _fill_lanes(kernel, atoms, m, points, out, scratch)
+    return out[:, :m]
 
 
 def _check_rescaling(kernel: Kernel, X: Matrix) -> None:

@@ -130,6 +130,7 @@ def simulate(
         Print the summary for machines.
     """
     from halk.cli.live import summary_of, summary_table
+    from halk.deploy.conditions import Conditions
     from halk.deploy.plan import read_plan
     from halk.deploy.simulation import simulate_free, simulate_lockstep
 
@@ -142,10 +143,12 @@ def simulate(
         "activation": activation, "think": think, "seed": seed,
     }  # fmt: skip
     if plan.mode == "lockstep":
-        if drop or rate_spread or activation:
+        has_any = any(value is not None for value in given.values())
+        if has_any or plan.simulation != Conditions():
             raise HalkError(
-                f"{network}: --drop, --rate-spread and --activation must go with mode "
-                "= 'free': in lockstep they change nothing but the time it takes"
+                f"{network}: --drop, --delay and the like, and [simulation], must go "
+                "with mode = 'free': in lockstep they change nothing but the time it "
+                "takes"
             )
         _, found = simulate_lockstep(plan)
     else:

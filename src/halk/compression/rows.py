@@ -68,7 +68,7 @@ class Rows(NamedTuple):
 def rows_of(kernel: Kernel) -> Rows:
     """Return the rows of a kernel; all kernels of its type share their loops."""
     fill, fill_diagonal, fill_gram = _loops(skeleton(kernel))
-    return Rows(fill, fill_diagonal, fill_gram, parameters(kernel), kernel.level)
+    return Rows(fill, fill_diagonal, fill_gram, parameters(kernel), kernel.at_itself)
 
 
 @cache

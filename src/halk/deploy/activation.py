@@ -14,10 +14,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from math import log1p
 from random import Random
 from typing import ClassVar, Self
 
-from halk._validation import positive, real, require
+from halk._validation import real, require
 from halk.deploy.clocks import (
     Clock,
     Dozing,
@@ -32,6 +33,9 @@ from halk.deploy.clocks import (
 
 Pauses = Sequence[float | None]
 """Mean seconds between two readings, by agent; None: as fast as it can."""
+
+SHORTEST = 0.01
+"""Seconds of being awake and asleep, together, that a process can tell apart."""
 
 
 class Activation(ABC):
@@ -130,7 +134,12 @@ class Asleep(Activation):
             "be from 0 to below 1",
             self.share,
         )
-        positive("period", self.period)
+        require(
+            real("period", self.period) >= SHORTEST,
+            "period",
+            f"be at least {SHORTEST:g} seconds",
+            self.period,
+        )
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -210,4 +219,10 @@ class Bernoulli(Activation):
         return [Ticking(tick, self._heads(rng)) for rng in rngs]
 
     def _heads(self, rng: Random) -> Iterator[int]:
-        return (k for k in count() if rng.random() < self.q)
+        # from head to head, not tick by tick: heads may be rare
+        tick = -1
+        while True:
+            is_rare = self.q < 1
+            gap = log1p(-rng.random()) / log1p(-self.q) if is_rare else 0.0
+            tick += 1 + int(gap)
+            yield tick

@@ -19,6 +19,10 @@ class Clock(ABC):
         """Return when the first reading is due, for one who may begin now."""
         return now
 
+    def open(self, now: float) -> float:
+        """Return when a reading may be taken that is due: now, or later."""
+        return now
+
     @abstractmethod
     def next(self, due: float) -> float:
         """Return when the next reading is due, after one that was due then."""
@@ -86,6 +90,9 @@ class Dozing(Clock):
 
     def next(self, due: float) -> float:
         return self._awake(self._clock.next(due))
+
+    def open(self, now: float) -> float:
+        return self._awake(now)
 
     def _awake(self, time: float) -> float:
         while time >= self._wakes:

@@ -77,7 +77,7 @@ def spelled(what: str, text: str) -> Any:
     if not colon:
         return name
     try:
-        return {"name": name} | tomllib.loads("\n".join(rest.split(",")))
+        return {"name": name} | tomllib.loads(f"it = {{{rest}}}")["it"]
     except tomllib.TOMLDecodeError:
         raise ValueError(
             f"{what} must be a name, or name:parameter=value,..., got {text!r}"

@@ -124,7 +124,11 @@ class PacedWorld(World):
             if self.course.clocks[i].waits:
                 thought = self.now + self.course.thinks[i].draw(self.rng)
                 due = self._due[i] = max(due, thought)
-        return self.now >= due
+        if self.now < due:
+            return False
+        opens = self.course.clocks[i].open(self.now)
+        self._due[i] = opens if opens > self.now else due
+        return opens <= self.now
 
     def _may_begin(self) -> bool:
         """Return whether all have met and know it; who begins before learns alone."""

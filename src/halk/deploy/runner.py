@@ -160,7 +160,11 @@ class Runner:
         """Return whether a reading is due; the clock starts when the first may be."""
         if self._due is None and self._is_ready(now):
             self._due = self._clock.start(now)
-        return self._due is not None and now >= self._due
+        if self._due is None or now < self._due:
+            return False
+        opens = self._clock.open(now)
+        self._due = opens if opens > now else self._due
+        return opens <= now
 
     def _may_step(self, now: float) -> bool:
         """Return whether the last step is in the file: the next must wait for it."""

@@ -99,7 +99,7 @@ class Kernel(Component):
         return out
 
     @property
-    def level(self) -> float:
+    def at_itself(self) -> float:
         """``k(x, x)`` where it is the same for every ``x``; NaN where it is not known.
 
         For speed alone: with it nobody has to ask point by point.

@@ -136,7 +136,7 @@ class _Stationary(Kernel, _Bandwidth):
         return cls(0.3), cls(2.0), cls((0.5, 2.0, 1.0))
 
     @property
-    def level(self) -> float:
+    def at_itself(self) -> float:
         """``k(x, x)``, which is 1."""
         return 1.0
 

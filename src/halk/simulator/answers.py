@@ -45,7 +45,7 @@ def answer(
         if b > len(desk.inbox.value) or m + b >= len(desk.workspace.start):
             talk.cursor[4], talk.cursor[5] = m + b, b
             return NEEDS_ROOM
-        if free + (b + 4) * padded(m) <= end:
+        if free + b * padded(m) <= end:
             cross = kept_rows(talk.kept, free, m, b)
             solved = kept_rows(talk.solved, free, m, b)
             block = with_rows(desk.block, cross, solved)
@@ -63,11 +63,8 @@ def answer(
 
 @internal
 def kept_rows(kept: Vector, place: int, m: int, b: int) -> Matrix:
-    """Return the rows of ``m`` atoms that are kept at a place.
-
-    With four more behind them: blocks are read four rows at a time.
-    """
-    return matrix_at(kept, place, b + 4, padded(m))
+    """Return the rows of ``m`` atoms that are kept at a place."""
+    return matrix_at(kept, place, b, padded(m))
 
 
 @internal

@@ -102,7 +102,7 @@ class Record(NamedTuple):
 """What the compiled loop returns: done, or why it must come back."""
 
 _KEPT = 2**24
-"""Most numbers to keep between answer and update: 128 MB."""
+"""Most numbers to keep between answer and update, of each kind: 128 MB."""
 
 
 def links_of(network: Network) -> Links:
@@ -141,7 +141,7 @@ def fresh_trust(n_agents: int) -> Matrix:
 
 def room_to_keep(n_rows: int, n_atoms: int) -> Vector:
     """Return room for rows of kernel values, as many as are worth keeping."""
-    kept: Vector = lined_up(min((n_rows + 4) * padded(n_atoms), _KEPT))
+    kept: Vector = lined_up(min(n_rows * padded(n_atoms), _KEPT))
     return kept
 
 

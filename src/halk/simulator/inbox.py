@@ -1,15 +1,8 @@
 """What an agent has before it when its function moves: who pulls on it, and how."""
 
 from halk._jit import internal
-from halk.simulator.arrays import Engine, Exchange, Readings
+from halk.simulator.arrays import Engine, Readings
 from halk.step import SPREAD, Desk
-
-
-@internal
-def n_points(talk: Exchange, i: int) -> int:
-    """Return how many points there are in agent ``i``'s block."""
-    own: int = 1 if talk.reading[i] >= 0 else 0
-    return own + talk.n_pulling[i]  # type: ignore[no-any-return]
 
 
 @internal

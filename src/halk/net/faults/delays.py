@@ -95,7 +95,9 @@ class Measured(Delay):
     seconds: tuple[float, ...] = (0.005,)
 
     def __post_init__(self) -> None:
-        require(len(self.seconds) > 0, "seconds", "be some", self.seconds)
+        given: Any = self.seconds
+        is_list = isinstance(given, list | tuple) and len(given) > 0
+        require(is_list, "seconds", "be a list of times", given)
         for one in self.seconds:
             nonnegative("seconds", one)
 

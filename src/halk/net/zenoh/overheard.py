@@ -35,8 +35,11 @@ def overhearing(tell: Callable[[str], None]) -> Iterator[bool]:
     Yields whether it can be read. With ``RUST_LOG`` in the environment somebody else
     wants to, and without standard output there is none.
     """
+    # Python knows whether there was one when the process began; its number may be that
+    # of another file by now
+    has_output = sys.__stdout__ is not None and "RUST_LOG" not in os.environ
     try:
-        output = -1 if "RUST_LOG" in os.environ else os.dup(_STDOUT)
+        output = os.dup(_STDOUT) if has_output else -1
     except OSError:
         output = -1
     if output < 0:
