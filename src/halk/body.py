@@ -11,12 +11,10 @@ from halk.compression import Dictionary, dictionary
 from halk.compression.panels import products
 from halk.formulas import Formulas
 from halk.step import (
-    SPREAD,
     Desk,
     Pace,
     Settings,
     adapted,
-    compare,
     desk,
     dual_pace,
     evaluate,
@@ -113,7 +111,8 @@ def move(whole: Whole, b: int, has_reading: bool, y: float) -> int:
 def conclude(whole: Whole, own: float, y: float, around: float) -> None:
     """Adapt the bandwidth and move the multipliers, after a reading.
 
-    Its point is in the first column of the block, the answers are in the inbox.
+    Its point is in the first column of the block; the answers are in the inbox, and so
+    is how far they are from its own value, as :func:`move` left it.
     """
     formulas, body = whole.formulas, whole.body
     place, settings = body.desk, body.settings
@@ -125,9 +124,7 @@ def conclude(whole: Whole, own: float, y: float, around: float) -> None:
             settings.norm_bound,
         )  # fmt: skip
     eta = dual_pace(body.target, body.pace.dual_step_size, settings)
-    inbox, degree = place.inbox, len(body.multipliers)
-    compare(formulas, own, inbox.answer, degree, body.target[SPREAD], inbox)
     update_multipliers(
-        settings, eta, inbox.answer, inbox.h, body.tolerance, body.multipliers,
-        body.violation, body.asked,
+        settings, eta, place.inbox.answer, place.inbox.h, body.tolerance,
+        body.multipliers, body.violation, body.asked,
     )  # fmt: skip

@@ -180,7 +180,7 @@ def evaluate(
 
 
 @internal
-def compare(
+def _compare(
     formulas: Formulas, own: float, answer: Vector, n: int, spread: float, inbox: Inbox
 ) -> None:
     """Fill ``inbox.h`` and ``inbox.slope`` with how far answers are from ``own``."""
@@ -198,7 +198,7 @@ def _own_pull(
     """Fill S3 into row 0 of the block."""
     n, own = len(mu), inbox.mine[0]
     answer, slope = inbox.answer, inbox.slope
-    compare(formulas, own, answer, n, target[SPREAD], inbox)
+    _compare(formulas, own, answer, n, target[SPREAD], inbox)
     pull = own_slope(formulas, own, y, target)
     for e in range(n):
         if answer[e] == answer[e]:
@@ -275,7 +275,7 @@ def update_function(
     if has_reading:
         _own_pull(formulas, block, y, target, mu, inbox)
     eta, rows = pace.step_size, formulas.rows
-    kappa, diagonal = rows.level, block.diagonal
+    kappa, diagonal = rows.at_itself, block.diagonal
     if kappa == kappa:
         for row in range(b):
             diagonal[row] = kappa

@@ -32,7 +32,7 @@ def dot(a: Vector, b: Vector, n: int) -> float:
 
 @inlined
 def padded_dot(a: Vector, b: Vector, n: int) -> float:
-    """Return ``<a, b>`` over the first ``n``; zeros stand behind, up to full lanes."""
+    """Return ``<a, b>`` over the first ``n``; behind, up to full lanes, one is zero."""
     lanes = spread(0.0)
     for k in range(0, n, LANES):
         lanes = fma(load(a, k), load(b, k), lanes)

@@ -62,7 +62,7 @@ class Rows(NamedTuple):
     fill_diagonal: Any  # (.., block, b, ..)
     fill_gram: Any  # (.., points, n, out, ..)  the Gram matrix of points in columns
     theta: Vector
-    level: float  # k(x, x) where it is the same everywhere, else NaN
+    at_itself: float  # k(x, x) where it is the same everywhere, else NaN
 
 
 def rows_of(kernel: Kernel) -> Rows:

@@ -27,7 +27,6 @@ from halk._jit import (
 from halk._validation import Matrix, Vector, positive
 from halk.kernels.base import (
     Kernel,
-    kernel_at_itself,
     kernel_lanes,
     kernel_value,
     rescaled,
@@ -271,11 +270,3 @@ def _(
     squares = squared_ratios(kernel.bandwidth, atoms, k, points, r)
     a = least(root(spread(5.0) * squares), spread(FARTHEST))
     return fma(a, fma(a, spread(1.0 / 3.0), spread(1.0)), spread(1.0)) * decay(a)
-
-
-@kernel_at_itself.register(Gaussian)
-@kernel_at_itself.register(Laplacian)
-@kernel_at_itself.register(Matern32)
-@kernel_at_itself.register(Matern52)
-def _(kernel: Any, points: Matrix, r: int, scratch: Matrix) -> float:
-    return 1.0
