@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import halk
-from halk.sensing import learning, problem, summary
+from halk.sensing import summary
 from halk.sensing.choices import Choices, network_of
 from halk.sensing.course import course, with_gaps
 from halk.sensing.encoding import Part, candidates, logarithm_of, telling_parts
 from halk.sensing.lengths import shown, width_of
 from halk.sensing.memory import KEPT, Memory, marks_of
 from halk.sensing.problem import TRIAL_READINGS, Problem
-from halk.sensing.scales import scale_of
+from halk.sensing.scales import unit_of_functions
 from halk.tables import Input, Schema, Sensors
 from tests.sensing.network import made
 
@@ -33,34 +33,6 @@ def a_problem(n_sensors=6, n_each=40, seed=0):
 
 def start(task):
     return Choices(tuple(candidates(SCHEMA, task.sensors, task.x, task.agent)))
-
-
-# what is judged is not what scales are taken from
-
-
-def test_a_trial_takes_its_scale_from_readings_it_is_not_judged_by(monkeypatch):
-    task, seen = a_problem(), []
-    monkeypatch.setattr(problem, "with_gaps", lambda agent, x, rng: np.arange(240))
-    usual = problem.scale_of
-
-    def watched(y):
-        seen.append(y)
-        return usual(y)
-
-    monkeypatch.setattr(problem, "scale_of", watched)
-    task.score(start(task))
-    np.testing.assert_array_equal(seen[0], task.y[:120])
-
-
-def test_a_model_takes_its_scale_from_the_part_that_only_teaches():
-    readings, sensors, _ = made(n_sensors=4, n_each=30)
-    model = halk.fit(readings, sensors, quick=True)
-    order = np.random.default_rng([0, 0]).permutation(120)
-    rows = np.lexsort((readings["t_C"], readings["depth_m"], readings["sensor"]))
-    y = np.array(readings["t_C"])[rows][order][:80]
-    assert model.scale.offset == pytest.approx(y.mean(), rel=1e-12)
-    assert model.learned.judged.sum() == 40
-    assert round(learning.YOUNG * 120) == 80
 
 
 # courses
@@ -96,48 +68,6 @@ def test_a_course_has_every_reading_new_once_and_rehearses_earlier_ones():
     np.testing.assert_array_equal(np.sort(again), np.tile(np.arange(50), (2, 1)))
 
 
-# scales
-
-
-def test_scales_are_removed_and_restored():
-    y = np.random.default_rng(0).normal(5.0, 3.0, 400)
-    scale = scale_of(y)
-    z = scale.removed(y)
-    assert abs(z.mean()) < 1e-12
-    assert z.std() == pytest.approx(1.0)
-    np.testing.assert_allclose(scale.restored(z), y)
-    assert scale_of(y, spread=2.0).spread == 2.0
-    assert scale_of(np.full(3, 7.0)) == (7.0, 1.0)
-
-
-def test_own_means_and_spreads_follow_the_readings():
-    """Online: a sensor whose values move is standardised by where they are now."""
-    rng = np.random.default_rng(0)
-    n, depth = 200, rng.uniform(0, 10, 400)
-    level = np.where(np.arange(400) < n, 0.0, 50.0)  # the second sensor's is another
-    table = {
-        "sensor": np.repeat(["a", "b"], n),
-        "depth_m": depth,
-        "t_C": level + (1 + level / 10) * np.sin(depth) + 0.01 * rng.normal(size=400),
-    }
-    model = halk.fit(table, quick=True, options={"scaling": "own"})
-    target = model.learner.state.target
-    spread = model.scale.spread
-    own = [table["t_C"][:n].std(), table["t_C"][n:].std()]
-    np.testing.assert_allclose(target[:, 4] * spread, own, rtol=0.05)
-    later = {"sensor": ["a"] * n, "depth_m": depth[:n], "t_C": 20 + np.sin(depth[:n])}
-    before = target[0, 3]
-    model.update(later)
-    assert model.learner.state.target[0, 3] * spread > before * spread + 1
-
-
-def test_offsets_are_removed_by_the_learner():
-    task = a_problem()
-    for scaling, wanted in (("common", False), ("own", True), ("offset", "offset")):
-        choices = Choices(start(task).parts, scaling=scaling)
-        assert task.learner(choices).standardize == wanted
-
-
 # widths and tolerances
 
 
@@ -159,11 +89,13 @@ def test_widths_of_times_and_numbers():
 
 def test_tolerances_are_squares_in_the_network():
     task = a_problem()
-    network = network_of(Choices(start(task).parts, tolerance=0.3), task.sensors, None)
-    np.testing.assert_allclose(network.tolerance, 0.09 / 2)
+    network = network_of(
+        Choices(start(task).parts, tolerance=0.3), task.sensors, None, 2.0
+    )
+    np.testing.assert_allclose(network.tolerance, 0.6**2 / 2)
     assert network.n_edges > 0
     apart = Choices(start(task).parts, tolerance=np.inf)
-    assert network_of(apart, task.sensors, None).n_edges == 0
+    assert network_of(apart, task.sensors, None, 2.0).n_edges == 0
 
 
 def test_disagreements_are_root_mean_squares():
@@ -175,7 +107,7 @@ def test_disagreements_are_root_mean_squares():
     first = found[0]
     i, j = (network.index(name) for name in (first.one, first.other))
     edges = [network.edges.tolist().index(pair) for pair in ([i, j], [j, i])]
-    spread = model.spread
+    spread = unit_of_functions(model.learner, "common")
     assert first.difference == pytest.approx(spread * np.sqrt(squares[edges].mean()))
     assert first.price == pytest.approx(mu[edges].sum()) == max(p.price for p in found)
     assert first.tolerance == pytest.approx(0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from halk import kernels, losses
@@ -91,3 +92,26 @@ class HALK(DictionaryLearner):
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(locals())
+
+    def set_tolerance(self, tolerance: Any) -> None:
+        """Let other tolerances hold from the next step on; what was learned stays.
+
+        ``violations`` go on counting: every step with the tolerance that held in it.
+
+        Parameters
+        ----------
+        tolerance : float or array
+            As of :class:`halk.Network`.
+
+        Examples
+        --------
+        >>> from halk import HALK, Network
+        >>> model = HALK(Network.path(3, tolerance=0.01))
+        >>> model.set_tolerance(0.5)
+        >>> model.network.tolerance
+        array([0.5, 0.5, 0.5, 0.5])
+        """
+        self.network = replace(self.network, tolerance=tolerance)
+        if self._executor is not None:
+            executor: Any = self._executor
+            executor.set_tolerance(self.network.tolerance)

@@ -85,16 +85,27 @@ class Graph:
         return Graph(pairs[kept], self.tolerance[kept])
 
 
-def network_of(choices: Choices, sensors: Sensors, graph: Graph | None) -> Network:
-    """Return who talks to whom: the graph that was given, or the nearest."""
+def network_of(
+    choices: Choices, sensors: Sensors, graph: Graph | None, spread: float
+) -> Network:
+    """Return who talks to whom: the graph that was given, or the nearest.
+
+    Tolerances count in the unit of the values, given the ``spread`` they are told in;
+    with scaling "own" in each sensor's.
+    """
+    unit = 1.0 if choices.scaling == "own" else spread
     V, names = len(sensors.names), sensors.names
     if not np.isfinite(choices.tolerance) or V == 1:
         return Network(V, names=names, positions=sensors.positions)
-    square = choices.tolerance**2 / 2  # the proximity is half a square
+    square = (choices.tolerance * unit) ** 2 / 2  # the proximity is half a square
     if graph is not None:
         own = np.where(np.isnan(graph.tolerance), choices.tolerance, graph.tolerance)
         return Network(
-            V, graph.pairs, own**2 / 2, names=names, positions=sensors.positions
+            V,
+            graph.pairs,
+            (own * unit) ** 2 / 2,
+            names=names,
+            positions=sensors.positions,
         )
     if sensors.positions is None:
         return Network(V, names=names)

@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
-from halk.learners.base import Learner
+from halk.sensing.scales import Common
 from halk.simulator import Readings
 
 PORTION = 1_000
 """Readings between two moments at which progress is told and an interrupt heard."""
+
+FIRST = 20
+"""Readings that tell of mean and spread before any was learned."""
 
 STRETCHES = 0.5
 """Share of sensors that miss a stretch when choices are tried."""
@@ -86,12 +89,17 @@ def with_gaps(agent: Indices, x: Matrix, rng: np.random.Generator) -> Indices:
 
 
 def taught(
-    learner: Learner, steps: Course, agent: Indices, Z: Matrix, y: Vector, tell: Tell
+    common: Common, steps: Course, agent: Indices, Z: Matrix, y: Vector, tell: Tell
 ) -> Vector:
     """Let a learner take a course; return predictions before learning, (n,).
 
-    NaN for readings that are not new in it.
+    NaN for readings that are not new in it. Mean and spread of all follow what was
+    learned, portion by portion: a prediction knows nothing of later values.
     """
+    learner, ahead = common.learner, y[:0]
+    if not common.moments.n:  # nothing is known yet: the first portion's values are
+        ahead = y[steps.reading[steps.is_new][:FIRST]]
+        common.see(ahead)
     predictions = np.full(len(y), np.nan)
     n = len(steps.reading)
     for first in range(0, n, PORTION):
@@ -101,5 +109,8 @@ def taught(
         record = learner.observe(Readings(start, agent[chosen], Z[chosen], y[chosen]))
         new = steps.is_new[part]
         predictions[chosen[new]] = record.prediction[new]
+        seen = y[chosen[new]]
+        common.see(seen[len(ahead) :])
+        ahead = ahead[len(seen) :]
         tell(min(first + PORTION, n) / n)
     return predictions

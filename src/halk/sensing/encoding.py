@@ -33,6 +33,8 @@ class Part:
         Taken from the readings; of places and circles, the spread only.
     width : float
         In spreads.
+    is_given : bool
+        Whether the user gave the width: it rests.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Part:
     offset: float = 0.0
     spread: float = 1.0
     width: float = 1.0
+    is_given: bool = False
 
     @property
     def is_of_sensor(self) -> bool:
@@ -51,6 +54,12 @@ class Part:
     def length(self) -> float:
         """How far readings tell of each other, in the unit of the source."""
         return self.width * self.spread
+
+    def n_columns(self, sensors: Sensors) -> int:
+        """Return how many numbers it becomes."""
+        if self.kind == "place":
+            return int(sensors.flat().shape[1])
+        return 2 if self.kind in PERIODS else 1
 
     def values(self, column: Vector) -> Matrix:
         """Return the numbers of readings from those of the source column."""

@@ -20,7 +20,7 @@ from halk.sensing.encoding import Part
 from halk.sensing.learned import Learned
 from halk.sensing.memory import Memory
 from halk.sensing.reasons import Reason
-from halk.sensing.scales import Scale
+from halk.sensing.scales import Moments
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 
@@ -52,8 +52,7 @@ def _described(model: SensorModel) -> dict[str, Any]:
         "schema": model.schema.as_dict(),
         "sensors": model.sensors.as_dict(),
         "choices": choices,
-        "spread": model.spread,
-        "scale": list(model.scale),
+        "moments": list(model.moments),
         "coverage": model.intervals.coverage,
         "reasons": [list(reason) for reason in model.reasons],
         "n_covered": model.learned.n_covered,
@@ -121,6 +120,8 @@ def _rebuilt(
     learner: HALK,
     cls: type[SensorModel],
 ) -> SensorModel:
+    if "moments" not in found:
+        refuse("was made by an earlier version", "make it again with `halk fit`")
     known = found["sensors"]
     columns = known["attributes"]
     attributes = {
@@ -139,9 +140,10 @@ def _rebuilt(
     choices = Choices(parts, **found["choices"])
     model = cls(
         Schema.from_dict(found["schema"]), sensors, graph, choices,
-        float(found["coverage"]), learner, float(found["spread"]),
+        float(found["coverage"]), learner,
     )  # fmt: skip
-    model.scale = Scale(*map(float, found["scale"]))
+    n, mean, squares = found["moments"]
+    model.moments = Moments(int(n), float(mean), float(squares))
     model.intervals = Intervals.from_state(float(found["coverage"]), arrays)
     model.memory = Memory(
         arrays["memory_agent"], arrays["memory_x"], arrays["memory_y"], arrays["marks"]

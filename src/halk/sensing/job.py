@@ -79,7 +79,7 @@ class Job(NamedTuple):
             learner = problem.learner(choices)
             model = SensorModel(
                 problem.schema, problem.sensors, problem.graph, choices, self.coverage,
-                learner, problem.spread,
+                learner,
             )  # fmt: skip
 
             def told(share: float, learner: HALK = learner) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from halk.sensing.course import course, taught
+from halk._validation import Matrix
+from halk.sensing.course import Tell, course, taught
 from halk.sensing.learned import Learned
 from halk.sensing.problem import rehearsals
+from halk.sensing.reasons import widths_now
+from halk.sensing.scales import Common
+from halk.sensing.widening import lesson, untaught, widened
 from halk.tables.readings import Rows
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 YOUNG = 2 / 3
 """Share of a first table after which errors count."""
 
+AGAIN = 0.5
+"""Share of the time of a later table that is for beginning anew, where needed."""
+
 FIT_STEPS = 200_000
 """Steps of learning a table, rehearsals included, where readings are few."""
 
@@ -25,7 +31,7 @@ SETTLING = 20
 """How often all readings are learned once more in the end, at most."""
 
 
-def learn(model: SensorModel, rows: Rows, tell: Callable[[float], None]) -> Learned:
+def learn(model: SensorModel, rows: Rows, tell: Tell) -> Learned:
     """Let a model learn readings that it never learned; return what came of them."""
     memory = model.memory
     n_old, n_new = len(memory.y), len(rows.y)
@@ -37,26 +43,47 @@ def learn(model: SensorModel, rows: Rows, tell: Callable[[float], None]) -> Lear
     # of a first table the larger part only teaches: while a model is young its errors
     # tell of what it has not learned yet
     n_young = 0 if n_old else max(round(YOUNG * n_new), 1)
-    if n_young:
-        model.set_scale(y[:n_young])
-    Z, scaled = model.encoded(x, agent), model.scale.removed(y)
+    begun = YOUNG if n_young else 0.0
+    if n_old and _widen(model, x, rng, lambda s: tell(s * AGAIN)):
+        begun = AGAIN
+    Z = model.encoded(x, agent)
+    common = Common(model.learner, model.choices.scaling, model.moments)
+    common.prepare(Z.shape[1])
     n_again = rehearsals(n_new, FIT_STEPS)
     n_settling = min(FIT_STEPS // len(y), SETTLING)
     if n_young:
         steps = course(n_young, n_again, rng, n_settling)
-        taught(model.learner, steps, agent, Z, scaled, lambda s: tell(s * YOUNG))
+        taught(common, steps, agent, Z, y, lambda s: tell(s * YOUNG))
     steps = course(n_old + n_new, n_again, rng, n_settling, n_old + n_young)
-    begun = YOUNG if n_young else 0.0
     predictions = taught(
-        model.learner, steps, agent, Z, scaled, lambda s: tell(begun + s * (1 - begun))
+        common, steps, agent, Z, y, lambda s: tell(begun + s * (1 - begun))
     )
     new = steps.reading[steps.is_new]
-    misses = (predictions[new] - scaled[new]) * model.scale.spread
+    misses = predictions[new] - y[new]
     covered = model.intervals.observe(agent[new], misses)
     n_sensors = len(model.sensors.names)
     gained = Learned.from_misses(
         rows.agent, agent[new], misses, y[new], covered, n_sensors
     )
     model.learned = model.learned.joined(gained)
+    model.moments = common.moments
     model.memory = memory.with_readings(rows.agent, rows.x, rows.y, rng)
     return gained
+
+
+def _widen(model: SensorModel, x: Matrix, rng: np.random.Generator, tell: Tell) -> bool:
+    """Let a model begin anew with wider widths if its inputs reach much farther."""
+    wider = widened(model.choices, x, model.schema)
+    if wider == model.choices:
+        return False
+    learner, known = untaught(model, wider), lesson(model, wider)
+    n = len(known.y)
+    steps = course(n, rehearsals(n, FIT_STEPS), rng, min(FIT_STEPS // n, SETTLING))
+    common = Common(learner, wider.scaling, model.moments)
+    common.prepare(known.Z.shape[1])
+    # nothing of it is new: mean and spread have seen it
+    steps = steps._replace(is_new=np.zeros(len(steps.reading), bool))
+    taught(common, steps, *known, tell)
+    model.choices, model.learner = wider, learner
+    model.reasons = widths_now(model.reasons, wider.parts, model.schema, model.sensors)
+    return True

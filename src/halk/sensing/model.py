@@ -17,7 +17,8 @@ from halk.sensing.learned import Learned
 from halk.sensing.memory import Memory
 from halk.sensing.nearness import nearness, threshold
 from halk.sensing.reasons import Reason
-from halk.sensing.scales import Scale, scale_of
+from halk.sensing.scales import Moments
+from halk.sensing.widening import tell_of_widths
 from halk.streams.files import meant
 from halk.streams.rows import Table
 from halk.tables.findings import Findings
@@ -63,7 +64,7 @@ class SensorModel:
     reasons : tuple of Reason
         Every choice in a sentence.
     learner : HALK
-        The functions; they know scaled inputs and values only.
+        The functions, of inputs over their widths.
     findings : Findings
         What was said about the table.
     """
@@ -76,12 +77,10 @@ class SensorModel:
         choices: Choices,
         coverage: float,
         learner: HALK,
-        spread: float,
     ) -> None:
         self.schema, self.sensors, self.graph = schema, sensors, graph
         self.choices, self.learner = choices, learner
-        self.spread = spread  # of all values: the unit of tolerances
-        self.scale = Scale()
+        self.moments = Moments()  # of all values so far
         self.intervals = Intervals(len(sensors.names), coverage, memory=250)
         self.memory = Memory.empty(len(schema.inputs))
         self.learned = Learned.nothing(len(sensors.names))
@@ -100,10 +99,6 @@ class SensorModel:
         return f"{shown} {self.schema.unit}".strip()
 
     # learning
-
-    def set_scale(self, y: Vector) -> None:
-        """Take the scale of all values from first readings."""
-        self.scale = scale_of(y, self.spread)
 
     def learn(self, rows: Rows, tell: Tell = lambda share: None) -> Learned:
         """Learn readings that were never learned; return what came of them."""
@@ -134,10 +129,11 @@ class SensorModel:
         findings.refuse()
         is_known = self.memory.is_known(read.agent, read.x, read.y)
         fresh = Rows(read.agent[~is_known], read.x[~is_known], read.y[~is_known])
-        before = self.learned.error
+        before, widths = self.learned.error, self.choices.parts
         gained = Learned.nothing(len(self.sensors.names))
         if len(fresh.y):
             gained = self.learn(fresh, tell)
+            tell_of_widths(self, widths, findings)
         return Update(gained, int(is_known.sum()), before, findings)
 
     # predicting
@@ -184,7 +180,6 @@ class SensorModel:
         """Return predictions of sensors by number, at inputs as the schema has them."""
         Z = self.encoded(x, agent)
         value = self.learner.predict_readings(agent, Z)
-        value = self.scale.restored(value)
         half = self.intervals.half_widths()[agent]
         is_far = nearness(self.learner, agent, Z) < self._threshold()
         half[np.isinf(half) | is_far] = np.nan

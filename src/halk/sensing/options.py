@@ -161,6 +161,6 @@ class Options:
         if length is None:
             return part
         try:
-            return replace(part, width=width_of(part, length))
+            return replace(part, width=width_of(part, length), is_given=True)
         except ValueError as error:
             raise OptionError(str(error)) from None

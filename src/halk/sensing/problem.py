@@ -9,7 +9,7 @@ from halk.errors import DivergenceError
 from halk.learners import HALK
 from halk.sensing.choices import Choices, Graph, inputs_of, learner_of, network_of
 from halk.sensing.course import course, taught, with_gaps
-from halk.sensing.scales import scale_of, spread_of
+from halk.sensing.scales import Common, spread_of
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 
@@ -45,6 +45,7 @@ class Problem:
     agent: Indices
     x: Matrix
     y: Vector
+    whole: "Problem | None" = None  # that it is a part of
 
     @property
     def spread(self) -> float:
@@ -53,7 +54,8 @@ class Problem:
 
     def learner(self, choices: Choices) -> HALK:
         """Return a learner that has learned nothing yet."""
-        network = network_of(choices, self.sensors, self.graph)
+        told_in = (self.whole or self).spread
+        network = network_of(choices, self.sensors, self.graph, told_in)
         return learner_of(choices, network)
 
     def inputs(self, choices: Choices) -> Matrix:
@@ -66,19 +68,19 @@ class Problem:
         rng = np.random.default_rng([seed, 1])
         order = with_gaps(self.agent, self.x, rng)
         steps = course(n, rehearsals(n, TRIAL_STEPS), rng, arrival=order)
-        early, late = np.split(order, [n - n // 2])
-        scale = scale_of(self.y[early])
-        y = scale.removed(self.y)
+        late = order[n - n // 2 :]
         learner, Z = self.learner(choices), self.inputs(choices)
+        common = Common(learner, choices.scaling)
+        common.prepare(Z.shape[1])
 
         def check(share: float) -> None:
             refuse_large(learner, self.agent, ATOMS)
 
         try:
-            predictions = taught(learner, steps, self.agent, Z, y, check)
+            predictions = taught(common, steps, self.agent, Z, self.y, check)
         except (DivergenceError, TooLargeError):
             return float("inf")
-        misses = (predictions[late] - y[late]) * scale.spread
+        misses = predictions[late] - self.y[late]
         return float(np.sqrt(np.mean(misses**2))) / self.spread
 
     def sample(self, seed: int = 0) -> "Problem":
@@ -104,7 +106,7 @@ class Problem:
         graph = None if self.graph is None else self.graph.among(number)
         return Problem(
             self.schema, self.sensors.chosen(kept), graph, number[self.agent[rows]],
-            self.x[rows], self.y[rows],
+            self.x[rows], self.y[rows], self,
         )  # fmt: skip
 
     def _around(self, middle: int) -> Indices:

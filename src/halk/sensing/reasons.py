@@ -5,11 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from halk.sensing.choices import Choices
+from halk.sensing.encoding import Part
 from halk.sensing.lengths import shown, shown_tolerance
 from halk.sensing.options import Options
 from halk.sensing.problem import Problem
 from halk.sensing.scales import SCALINGS
 from halk.sensing.trials import Trial
+from halk.tables.schema import Schema
+from halk.tables.sensors import Sensors
 
 LISTED = 2
 """Other answers that are told of: the next best."""
@@ -56,6 +59,25 @@ def reasons_of(
     told = "what compression may lose in a step: the smaller, the more atoms"
     found.append(teller.reason("budget", budget, told))
     return tuple(found)
+
+
+def widths_now(
+    reasons: tuple[Reason, ...],
+    parts: tuple[Part, ...],
+    schema: Schema,
+    sensors: Sensors,
+) -> tuple[Reason, ...]:
+    """Return reasons with the widths that parts have come to have."""
+    widths = {f"width of {part.name}": shown(part, schema, sensors) for part in parts}
+    return tuple(_widened(one, widths.get(one.name, one.value)) for one in reasons)
+
+
+def _widened(reason: Reason, width: str) -> Reason:
+    if width == reason.value:
+        return reason
+    first = reason.because.partition("; wider than")[0]
+    told = f"{first}; wider than on the first table, since readings reach farther"
+    return Reason(reason.name, width, told)
 
 
 def _neighbours(choices: Choices, teller: "_Teller", problem: Problem) -> list[Reason]:

@@ -1,13 +1,19 @@
-"""What is removed from values before learning, and put back in predictions.
+"""Values are standardised online: by the mean and spread of all readings so far.
 
-One mean and spread for all comes from the first readings and rests: tolerances are told
-in it. What is each sensor's own the learner takes online, with every reading, beside it
-(``standardize`` of :class:`halk.HALK`); who has no readings takes its neighbours'.
+The learner keeps an offset and a spread beside every function. What is each sensor's
+own it takes itself, with every reading (``standardize`` of :class:`halk.HALK`). What is
+one for all is set here, time and again while a table is learned: what was learned keeps
+its values, and tolerances, which users give in the unit of the values, keep theirs.
 """
 
+from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from halk._validation import Vector
+from halk.learners import HALK
+from halk.step import OFFSET, SPREAD
 
 SCALINGS = {
     "common": "one mean and spread for all sensors",
@@ -17,22 +23,10 @@ SCALINGS = {
 """What can be removed. With "own", neighbours compare what is unusual for each."""
 
 STANDARDIZE: dict[str, bool | str] = {"common": False, "offset": "offset", "own": True}
-"""What the learner does about it."""
+"""What of it the learner does itself."""
 
-
-class Scale(NamedTuple):
-    """Mean and spread of all values."""
-
-    offset: float = 0.0
-    spread: float = 1.0
-
-    def removed(self, y: Vector) -> Vector:
-        """Return values as learners see them."""
-        return (y - self.offset) / self.spread
-
-    def restored(self, z: Vector) -> Vector:
-        """Return what learners predict in the unit of the values."""
-        return z * self.spread + self.offset
+STILL = 0.01
+"""Share of the spread by which mean or spread must move to be set anew."""
 
 
 def spread_of(y: Vector) -> float:
@@ -40,9 +34,83 @@ def spread_of(y: Vector) -> float:
     return float(y.std()) or 1.0
 
 
-def scale_of(y: Vector, spread: float | None = None) -> Scale:
-    """Return the scale of values, from readings that no error is judged by.
+class Moments(NamedTuple):
+    """Number, mean and sum of squared deviations of the values so far."""
 
-    ``spread`` of all values, if tolerances are told in it.
+    n: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    @property
+    def spread(self) -> float:
+        """Their standard deviation; 1 if they are all the same."""
+        return sqrt(self.squares / max(self.n, 1)) or 1.0
+
+    def joined(self, y: Vector) -> "Moments":
+        """Return the moments of the values so far and of more."""
+        if not len(y):
+            return self
+        n, mean = self.n + len(y), float(y.mean())
+        away = mean - self.mean
+        within = float(((y - mean) ** 2).sum()) + away**2 * self.n * len(y) / n
+        return Moments(n, self.mean + away * len(y) / n, self.squares + within)
+
+    def has_moved(self, offset: float, spread: float) -> bool:
+        """Return whether an offset and a spread no longer tell of the values."""
+        far = STILL * self.spread
+        return abs(self.mean - offset) > far or abs(self.spread - spread) > far
+
+
+NOTHING = Moments()
+"""Of no value."""
+
+
+def unit_of_functions(learner: HALK, scaling: str) -> float:
+    """Return what functions and tolerances count in now, 1 if in each one's own."""
+    is_own = scaling == "own" or learner.state is None
+    return 1.0 if is_own else float(learner.state.target[0, SPREAD])
+
+
+class Common:
+    """Mean and spread of all sensors, as they come to be known.
+
+    Parameters
+    ----------
+    learner : HALK
+        Its tolerances count in squares of the unit of its functions.
+    scaling : {"common", "offset", "own"}
+    moments : Moments
+        Of the values so far.
     """
-    return Scale(float(y.mean()), spread or spread_of(y))
+
+    def __init__(self, learner: HALK, scaling: str, moments: Moments = NOTHING) -> None:
+        self.learner, self.moments = learner, moments
+        self._has_offset = scaling == "common"
+        self._has_spread = scaling in ("common", "offset")
+
+    def prepare(self, n_features: int) -> None:
+        """Let a learner that is new have offsets and spreads to be set."""
+        if self.learner.state is None:
+            self.learner.restore(0, n_features, lambda fresh: fresh)
+        self.see(np.zeros(0))
+
+    def see(self, y: Vector) -> None:
+        """Take in values that were learned."""
+        self.moments = self.moments.joined(y)
+        if not self._has_spread or not self.moments.n:
+            return
+        target = self.learner.state.target
+        offset = float(target[0, OFFSET]) if self._has_offset else self.moments.mean
+        if self.moments.has_moved(offset, float(target[0, SPREAD])):
+            self._set()
+
+    def _set(self) -> None:
+        """Let functions count in the mean and spread of now."""
+        state, moments = self.learner.state, self.moments
+        factor = state.target[0, SPREAD] / moments.spread
+        state.arena.weights[:] *= factor
+        state.violation[:] *= factor**2
+        state.target[:, SPREAD] = moments.spread
+        if self._has_offset:
+            state.target[:, OFFSET] = moments.mean
+        self.learner.set_tolerance(self.learner.network.tolerance * factor**2)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halk.sensing.model import SensorModel
+from halk.sensing.scales import unit_of_functions
 
 
 class Disagreement(NamedTuple):
@@ -22,9 +23,7 @@ class Disagreement(NamedTuple):
 def disagreements(model: SensorModel, most: int | None = None) -> list[Disagreement]:
     """Return pairs of neighbours that tolerances hold together, dearest first."""
     network, learner = model.learner.network, model.learner
-    spread, names = model.spread, network.names
-    if model.choices.scaling == "own":
-        spread = 1.0
+    spread, names = unit_of_functions(learner, model.choices.scaling), network.names
     mu, gamma = learner.multipliers, network.tolerance
     squares = np.maximum(learner.violations + gamma, 0.0)
     pairs = np.flatnonzero(network.edges[:, 0] < network.edges[:, 1])

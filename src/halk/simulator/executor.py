@@ -246,6 +246,10 @@ class Simulator:
         agent = int(self._talk.cursor[4])
         raise divergence(agent, self.steps_made, float(self.paces[agent, 0]))
 
+    def set_tolerance(self, tolerance: Vector) -> None:
+        """Let other tolerances hold from the next step on, (E,)."""
+        self.links.tolerance[:] = tolerance
+
     def values(self, agents: Indices, X: Matrix) -> Vector:
         """Return the prediction of ``agents[r]`` at ``X[r]``."""
         out = np.empty(len(agents))

@@ -1,0 +1,107 @@
+"""Inputs are standardised online: widths follow readings that reach farther.
+
+A width is told in spreads of its input, and the spread is that of the readings so far.
+Once they reach much farther, as the first deep ones do, functions with the old width
+would need atoms without end; so they are learned anew with the wider one, from the
+readings that are kept and from what the functions knew. A length of time rests: storms
+last as long in a longer record. So do widths that the user gave.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from halk._validation import Indices, Matrix, Vector
+from halk.learners import HALK
+from halk.sensing.choices import Choices, learner_of
+from halk.sensing.encoding import Part
+from halk.sensing.lengths import shown
+from halk.sensing.scales import unit_of_functions
+from halk.tables.findings import NOTE, Findings
+from halk.tables.schema import Schema
+
+if TYPE_CHECKING:
+    from halk.sensing.model import SensorModel
+
+FARTHER = 1.5
+"""How much larger than it was a spread must be for a width to follow."""
+
+OUTLYING = 0.02
+"""Share of readings on each side, at least one, that count as no farther out."""
+
+
+def widened(choices: Choices, x: Matrix, schema: Schema) -> Choices:
+    """Return choices with the widths that all readings so far ask for."""
+    columns = {one.name: x[:, k] for k, one in enumerate(schema.inputs)}
+    parts = [_widened(part, columns) for part in choices.parts]
+    return replace(choices, parts=tuple(parts))
+
+
+def _widened(part: Part, columns: dict[str, Vector]) -> Part:
+    if part.kind not in ("number", "log") or part.is_given:
+        return part
+    values = part.values(columns[part.source])[:, 0]
+    k = min(ceil(OUTLYING * len(values)), (len(values) - 1) // 2)
+    inner = np.sort(values)[k : len(values) - k]
+    ratio = float(np.clip(values, inner[0], inner[-1]).std()) * part.width
+    return replace(part, spread=part.spread * ratio) if ratio > FARTHER else part
+
+
+class Lesson(NamedTuple):
+    """What a learner is to know before it goes on."""
+
+    agent: Indices
+    Z: Matrix
+    y: Vector
+
+
+def untaught(model: SensorModel, wider: Choices) -> HALK:
+    """Return a learner with other widths; tolerances are what they were."""
+    old = model.learner
+    unit = unit_of_functions(old, model.choices.scaling)
+    tolerance = old.network.tolerance * unit**2
+    return learner_of(wider, replace(old.network, tolerance=tolerance))
+
+
+def lesson(model: SensorModel, wider: Choices) -> Lesson:
+    """Return all that a model knows, for a learner with other widths.
+
+    The readings that are kept; and, if those are not all, the values of its functions
+    at their atoms.
+    """
+    memory, old = model.memory, model.learner
+    encoded = wider.encoder.encoded
+    Z = encoded(memory.x, memory.agent, model.schema, model.sensors)
+    if len(memory.y) == model.learned.n_readings:
+        return Lesson(memory.agent, Z, memory.y)
+    agent = np.repeat(np.arange(old.network.n_agents), old.model_order)
+    atoms = np.concatenate([function.atoms for function in old.functions])
+    factor = [
+        before.length / after.length
+        for before, after in zip(model.choices.parts, wider.parts, strict=True)
+        for _ in range(before.n_columns(model.sensors))
+    ]
+    return Lesson(
+        np.concatenate([memory.agent, agent]),
+        np.concatenate([Z, atoms * factor]),
+        np.concatenate([memory.y, old.predict_readings(agent, atoms)]),
+    )
+
+
+def tell_of_widths(
+    model: SensorModel, before: tuple[Part, ...], findings: Findings
+) -> None:
+    """Say which widths are others than they were."""
+    for old, new in zip(before, model.choices.parts, strict=True):
+        if new != old:
+            was, now = (shown(part, model.schema, model.sensors) for part in (old, new))
+            findings.add(
+                NOTE, "wider",
+                f"readings reach farther in {new.source} than before: the width of "
+                f"{new.name} was {was} and is {now}",
+                "learned anew with it; a width that you give to `halk fit` rests",
+            )  # fmt: skip

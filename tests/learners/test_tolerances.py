@@ -1,0 +1,51 @@
+"""Tolerances that change while agents learn."""
+
+import numpy as np
+import pytest
+
+from halk import HALK, Network, kernels
+from halk._online.moving import packed, unpack
+
+RNG = np.random.default_rng(3)
+X = RNG.uniform(size=(120, 4, 1))
+Y = np.sin(6 * X[..., 0]) + np.arange(4)
+
+
+def learner(tolerance, **options):
+    network = Network.ring(4, tolerance=tolerance)
+    return HALK(network, kernels.Gaussian(0.3), step_size=0.5, **options)
+
+
+@pytest.mark.parametrize("coupling", ["exact", "paper"])
+def test_other_tolerances_hold_from_the_next_step_on(coupling, tmp_path):
+    moved = learner(0.01, coupling=coupling)
+    moved.learn_many(X[:60], Y[:60])
+    moved.set_tolerance(0.5)
+    fresh = learner(0.5, coupling=coupling)
+    unpack(fresh, packed(moved))
+    stays = learner(0.01, coupling=coupling)
+    for one in (moved, fresh, stays):
+        one.learn_many(X[60:], Y[60:])
+    np.testing.assert_array_equal(moved.multipliers, fresh.multipliers)
+    np.testing.assert_array_equal(moved.predict_one(X[0]), fresh.predict_one(X[0]))
+    assert (moved.multipliers != stays.multipliers).any()
+    moved.save(tmp_path / "model.halk")
+    again = HALK.load(tmp_path / "model.halk")
+    np.testing.assert_array_equal(again.network.tolerance, 0.5)
+
+
+def test_tolerances_may_be_set_before_anything_is_learned():
+    moved, plain = learner(0.01), learner(0.5)
+    moved.set_tolerance(0.5)
+    for one in (moved, plain):
+        one.learn_many(X, Y)
+    np.testing.assert_array_equal(moved.multipliers, plain.multipliers)
+
+
+@pytest.mark.parametrize("bad", [-0.1, float("nan"), [0.1, 0.2, 0.3], "much"])
+def test_bad_tolerances_change_nothing(bad):
+    model = learner(0.01)
+    model.learn_many(X[:5], Y[:5])
+    with pytest.raises((ValueError, TypeError), match="tolerance"):
+        model.set_tolerance(bad)
+    np.testing.assert_array_equal(model.network.tolerance, 0.01)
