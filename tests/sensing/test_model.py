@@ -5,6 +5,7 @@ import pytest
 
 import halk
 from halk.learners import HALK
+from halk.sensing import files
 from tests.sensing.network import made, some
 
 pandas = pytest.importorskip("pandas")
@@ -138,6 +139,22 @@ def test_other_files_are_refused(model, tmp_path):
         halk.SensorModel.load(tmp_path / "learner.halk")
     with pytest.raises(halk.CheckpointError, match="does not exist"):
         halk.SensorModel.load(tmp_path / "none.halk")
+
+
+def test_models_from_before_values_were_standardised_online_are_refused(
+    model, tmp_path, monkeypatch
+):
+    usual = files._described
+
+    def earlier(one):
+        found = usual(one)
+        del found["moments"]
+        return found | {"spread": 1.0, "scale": [0.0, 1.0]}
+
+    monkeypatch.setattr(files, "_described", earlier)
+    model.save(tmp_path / "model.halk")
+    with pytest.raises(halk.CheckpointError, match="make it again with `halk fit`"):
+        halk.SensorModel.load(tmp_path / "model.halk")
 
 
 def test_a_flipped_byte_is_noticed(model, tmp_path):
