@@ -194,3 +194,14 @@ def test_an_update_learns_copies_within_its_table_once():
     row = {"sensor": ["s1"] * 3, "depth_m": [0.123] * 3, "t_C": [9.0] * 3}
     came = model.update(row)
     assert (came.learned.n_readings, came.n_known) == (1, 2)
+
+
+def test_the_budget_grows_while_models_are_too_large(monkeypatch):
+    monkeypatch.setattr("halk.sensing.job.ATOMS", 6)
+    readings, sensors, _ = made(n_sensors=3, n_each=150, noise=1.0)
+    given = halk.fit(readings, sensors, quick=True, options={"budget": 0.01})
+    found = halk.fit(readings, sensors, quick=True)
+    assert given.choices.budget == given.learner.epsilon == 0.01
+    assert given.learner.model_order.mean() > 9
+    assert found.choices.budget == found.learner.epsilon > 0.01
+    assert 3 < found.learner.model_order.mean() < 11

@@ -9,7 +9,7 @@ from halk import kernels, losses
 from halk import proximity as proximities
 from halk.bandwidth import Adaptation
 from halk.learners.dictionary import DictionaryLearner
-from halk.learners.settings import KERNEL, LOSS, PROXIMITY
+from halk.learners.settings import KERNEL, LOSS, PROXIMITY, budgets
 from halk.network import Network
 
 
@@ -115,3 +115,17 @@ class HALK(DictionaryLearner):
         if self._executor is not None:
             executor: Any = self._executor
             executor.set_tolerance(self.network.tolerance)
+
+    def set_epsilon(self, epsilon: Any) -> None:
+        """Let another budget of compression hold from the next step on.
+
+        Parameters
+        ----------
+        epsilon : float or array (n_agents,)
+        """
+        budget = budgets(epsilon, None, None, self._paces[:, 0])
+        self.epsilon, self.parsimony, self.alpha = epsilon, None, None
+        self._paces[:, 2] = budget
+        if self._executor is not None:
+            executor: Any = self._executor
+            executor.paces[:, 2] = budget

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halk.learners import HALK
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part
 from halk.sensing.model import SensorModel
-from halk.sensing.problem import ATOMS, Problem, TooLargeError, refuse_large
+from halk.sensing.problem import ATOMS, Problem, mean_order
 from halk.sensing.search import Search
 from halk.sensing.trials import Trial, Trials
 from halk.tables.readings import Rows
@@ -22,6 +21,9 @@ Progress = Callable[[str, float], None]
 
 GROWTH = 1.5
 """How much larger models of a whole table may be than those of its part."""
+
+COARSER = 1.1
+"""By how much the budget grows while a model is too large, every thousand steps."""
 
 MARGIN = 0.02
 """Share of the error that sensors must save by learning apart."""
@@ -35,7 +37,7 @@ class Job(NamedTuple):
     problem : Problem
     coverage : float
     may_widen : bool
-        Whether a model that grows too large may begin again with a larger budget.
+        Whether the budget may grow for a model that becomes too large.
     progress : function
     """
 
@@ -69,27 +71,27 @@ class Job(NamedTuple):
         return together
 
     def learned(self, choices: Choices, what: str = "learning") -> SensorModel:
-        """Return a model that has learned; one that grows too large begins again.
+        """Return a model that has learned.
 
-        A part of a table does not tell how large models of all of it become.
+        A part of a table does not tell how large models of all of it become: where they
+        become too large, the budget grows.
         """
         problem = self.problem
-        read = Rows(problem.agent, problem.x, problem.y)
-        while True:
-            learner = problem.learner(choices)
-            model = SensorModel(
-                problem.schema, problem.sensors, problem.graph, choices, self.coverage,
-                learner,
-            )  # fmt: skip
+        learner = problem.learner(choices)
+        model = SensorModel(
+            problem.schema, problem.sensors, problem.graph, choices, self.coverage,
+            learner,
+        )  # fmt: skip
+        size = 0.0
 
-            def told(share: float, learner: HALK = learner) -> None:
-                if self.may_widen:
-                    refuse_large(learner, read.agent, GROWTH * ATOMS)
-                self.progress(what, share)
+        def told(share: float) -> None:
+            nonlocal size
+            before, size = size, mean_order(learner, problem.agent)
+            # one that shrinks already is left to it
+            if self.may_widen and size > GROWTH * ATOMS and size >= before:
+                learner.set_epsilon(COARSER * learner.epsilon)
+            self.progress(what, share)
 
-            try:
-                model.learn(read, told)
-            except TooLargeError:
-                choices = replace(choices, budget=2 * choices.budget)
-            else:
-                return model
+        model.learn(Rows(problem.agent, problem.x, problem.y), told)
+        model.choices = replace(choices, budget=learner.epsilon)
+        return model

@@ -28,11 +28,10 @@ class TooLargeError(Exception):
     """A model has more atoms than models are to have."""
 
 
-def refuse_large(learner: HALK, agent: Indices, most: float) -> None:
-    """Raise if sensors with readings have more than ``most`` atoms on average."""
+def mean_order(learner: HALK, agent: Indices) -> float:
+    """Return how many atoms sensors with readings have on average."""
     has = np.bincount(agent, minlength=learner.network.n_agents) > 0
-    if learner.model_order[has].mean() > most:
-        raise TooLargeError
+    return float(learner.model_order[has].mean())
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,8 @@ class Problem:
         common.prepare(Z.shape[1])
 
         def check(share: float) -> None:
-            refuse_large(learner, self.agent, ATOMS)
+            if mean_order(learner, self.agent) > ATOMS:
+                raise TooLargeError
 
         try:
             predictions = taught(common, steps, self.agent, Z, self.y, check)

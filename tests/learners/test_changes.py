@@ -1,4 +1,4 @@
-"""Tolerances that change while agents learn."""
+"""Tolerances and budgets that change while agents learn."""
 
 import numpy as np
 import pytest
@@ -49,3 +49,27 @@ def test_bad_tolerances_change_nothing(bad):
     with pytest.raises((ValueError, TypeError), match="tolerance"):
         model.set_tolerance(bad)
     np.testing.assert_array_equal(model.network.tolerance, 0.01)
+
+
+def test_another_budget_holds_from_the_next_step_on(tmp_path):
+    moved = learner(0.01, parsimony=0.02)
+    moved.learn_many(X[:60], Y[:60])
+    before = moved.n_atoms
+    moved.set_epsilon(0.4)
+    fresh = learner(0.01, epsilon=0.4)
+    unpack(fresh, packed(moved))
+    moved.save(tmp_path / "model.halk")
+    again = HALK.load(tmp_path / "model.halk")
+    for one in (moved, fresh, again):
+        one.learn_many(X[60:], Y[60:])
+        np.testing.assert_array_equal(moved.predict_one(X[0]), one.predict_one(X[0]))
+    assert moved.n_atoms < before
+    assert (again.epsilon, again.parsimony) == (0.4, None)
+
+
+@pytest.mark.parametrize("bad", [-0.1, float("nan"), [0.1, 0.2, 0.3], "much"])
+def test_bad_budgets_change_nothing(bad):
+    model = learner(0.01, epsilon=0.02)
+    with pytest.raises((ValueError, TypeError), match="epsilon"):
+        model.set_epsilon(bad)
+    assert model.epsilon == 0.02
