@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halk import HALK, Network, kernels
+from halk import HALK, Network, kernels, learners
 from halk._online.moving import packed, unpack
 
 RNG = np.random.default_rng(3)
@@ -40,6 +40,20 @@ def test_tolerances_may_be_set_before_anything_is_learned():
     for one in (moved, plain):
         one.learn_many(X, Y)
     np.testing.assert_array_equal(moved.multipliers, plain.multipliers)
+
+
+def test_consensus_stays_one_whatever_is_tolerated():
+    made = []
+    for tolerance in (0.5, None):
+        network = Network.ring(4, tolerance=0.01 if tolerance else 0.5)
+        model = learners.Consensus(network, kernels.Gaussian(0.3), step_size=0.5)
+        model.learn_many(X[:60], Y[:60])
+        if tolerance:
+            model.set_tolerance(tolerance)
+        model.learn_many(X[60:], Y[60:])
+        made.append(model)
+    for what in ("multipliers", "violations"):
+        np.testing.assert_array_equal(*(getattr(model, what) for model in made))
 
 
 @pytest.mark.parametrize("bad", [-0.1, float("nan"), [0.1, 0.2, 0.3], "much"])

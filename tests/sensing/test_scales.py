@@ -15,6 +15,7 @@ from halk.sensing.scales import (
     STILL,
     Common,
     Moments,
+    spread_of,
     unit_of_functions,
 )
 from halk.step import OFFSET, SPREAD
@@ -53,7 +54,9 @@ def test_moments_are_those_of_all_values_however_they_come():
     assert found.n == 500
     assert found.mean == pytest.approx(y.mean(), rel=1e-14)
     assert found.spread == pytest.approx(y.std(), rel=1e-9)
-    assert Moments().joined(np.full(3, 7.0)).spread == 1.0
+    for value in (7.0, 0.1, -1e9 / 3):  # also where rounding leaves a spread
+        assert Moments().joined(np.full(100, value)).spread == 1.0
+        assert spread_of(np.full(100, value)) == 1.0
 
 
 @pytest.mark.parametrize("scaling", ["common", "offset"])
@@ -61,6 +64,7 @@ def test_another_spread_changes_no_prediction(scaling):
     agent, Z, y = stream()
     common = follower(scaling)
     taught(common, all_new(600), agent, Z, y, lambda share: None)
+    common.see(y[:0])
     model = common.learner
     before = model.predict_readings(agent, Z)
     limits = unit_of_functions(model, scaling) ** 2 * model.network.tolerance
@@ -166,6 +170,34 @@ def test_own_means_and_spreads_follow_the_readings():
     assert model.learner.state.target[0, OFFSET] > before + 1
 
 
+@pytest.mark.parametrize("scaling", ["common", "offset", "own"])
+def test_one_wrong_value_spoils_no_other_sensor(scaling):
+    readings, sensors, true = made(n_sensors=6, n_each=60, noise=0.05)
+    options = {"tolerance": "apart", "scaling": scaling, "use": ["depth_m"]}
+    model = halk.fit(readings, sensors, quick=True, options=options)
+    at = np.linspace(0.1, 1.9, 30)
+
+    def worst():
+        return max(
+            np.abs(model.predict(name, {"depth_m": at}).value - true([name] * 30, at))
+            .max()
+            for name in model.sensors.names[1:]
+        )  # fmt: skip
+
+    before = worst()
+    came = model.update({"sensor": ["s0"], "depth_m": [1.0], "t_C": [1e6]})
+    assert [one.code for one in came.findings.sorted] == ["far-out"]
+    assert worst() < before + 0.2
+
+
+def test_values_that_all_move_are_followed():
+    start = Moments().joined(np.random.default_rng(0).normal(0, 1, 500))
+    far = np.random.default_rng(1).normal(1000, 50, 500)
+    np.testing.assert_allclose(start.tamed(far), far, atol=75)
+    assert start.tamed(np.array([1e6]))[0] < 15
+    np.testing.assert_array_equal(Moments().tamed(far), far)
+
+
 def test_what_is_judged_comes_after_the_part_that_only_teaches():
     readings, sensors, _ = made(n_sensors=4, n_each=30)
     model = halk.fit(readings, sensors, quick=True)
@@ -227,12 +259,47 @@ def test_wider_widths_are_better_where_readings_reach_farther():
     assert model.learner.n_atoms < given.learner.n_atoms
 
 
+def test_a_wider_width_must_be_better():
+    """A number that goes on like time: longer, and no smoother."""
+    rng = np.random.default_rng(0)
+    day = np.arange(0, 84, 0.1)
+    table = {
+        "sensor": ["a"] * len(day),
+        "day": day,
+        "t_C": np.sin(2 * np.pi * day / 12) + 0.05 * rng.normal(size=len(day)),
+    }
+    model = halk.fit(some(table, day < 17), quick=True)
+    first = model.choices.parts[0]
+    came = model.update(some(table, day >= 17))
+    assert model.choices.parts[0].length < 2.5 * first.length
+    at = np.linspace(1, 83, 200)
+    misses = model.predict("a", {"day": at}).value - np.sin(2 * np.pi * at / 12)
+    assert np.sqrt(np.mean(misses**2)) < 0.2
+    assert len(came.findings.sorted) == (model.choices.parts[0] != first)
+
+
 def test_a_few_readings_far_out_move_no_width():
     model, _, _ = deeper()
     first = model.choices.parts
     far = {"sensor": ["s1"], "depth_m": [1e9], "t_C": [3.0]}
     assert model.update(far).findings.sorted == []
     assert model.choices.parts == first
+
+
+def test_an_interrupted_update_leaves_widths_alone():
+    model, deep, true = deeper()
+    before, choices, reasons = error(model, true), model.choices, model.reasons
+
+    def stop(share):
+        if share > 0.6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.update(deep, tell=stop)
+    assert (model.choices, model.reasons) == (choices, reasons)
+    assert error(model, true) == before
+    notes = [one.code for one in model.update(deep).findings.sorted]
+    assert notes == ["wider"]
 
 
 def test_lengths_of_time_rest():

@@ -163,10 +163,18 @@ def _tell_update(learner: Any, came: Any, target: Path) -> None:
     if gained.n_readings:
         say_to.print(
             f"Error before learning them: {learner.shown(gained.error)} "
-            f"(until then {learner.shown(came.error_before)}); "
-            f"{gained.coverage:.0%} were within their intervals.",
+            f"(until then {learner.shown(came.error_before)})"
+            f"{_covered(gained.coverage)}.",
             markup=False,
         )
-        if gained.error > 2 * came.error_before and gained.n_readings >= 20:
+        is_wider = any(finding.code == "wider" for finding in came.findings.sorted)
+        is_unlike = gained.error > 2 * came.error_before and gained.n_readings >= 20
+        if is_unlike and not is_wider:  # which says why
             say("halk: these readings are unlike the earlier ones; look at them")
     say_to.print(f"Saved: {target} ({size_of(target)})", markup=False)
+
+
+def _covered(coverage: float) -> str:
+    """Return how many were within intervals, nothing where there were no intervals."""
+    is_known = coverage == coverage
+    return f"; {coverage:.0%} were within their intervals" if is_known else ""

@@ -96,6 +96,7 @@ class HALK(DictionaryLearner):
     def set_tolerance(self, tolerance: Any) -> None:
         """Let other tolerances hold from the next step on; what was learned stays.
 
+        Agents that were taken out by :meth:`agent` keep theirs.
         ``violations`` go on counting: every step with the tolerance that held in it.
 
         Parameters
@@ -112,7 +113,7 @@ class HALK(DictionaryLearner):
         array([0.5, 0.5, 0.5, 0.5])
         """
         self.network = replace(self.network, tolerance=tolerance)
-        if self._executor is not None:
+        if self._executor is not None and self._tolerance is None:
             executor: Any = self._executor
             executor.set_tolerance(self.network.tolerance)
 

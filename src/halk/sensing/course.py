@@ -94,23 +94,27 @@ def taught(
     """Let a learner take a course; return predictions before learning, (n,).
 
     NaN for readings that are not new in it. Mean and spread of all follow what was
-    learned, portion by portion: a prediction knows nothing of later values.
+    learned, portion by portion: but for the first ones, of which they begin, a
+    prediction knows nothing of later values.
     """
-    learner, ahead = common.learner, y[:0]
-    if not common.moments.n:  # nothing is known yet: the first portion's values are
-        ahead = y[steps.reading[steps.is_new][:FIRST]]
-        common.see(ahead)
+    learner, values = common.learner, y[steps.reading[steps.is_new]]
+    n_seen, n_learned = 0, 0
+    if not common.moments.n:
+        n_seen = len(values[:FIRST])
+        common.see(values[:n_seen])
     predictions = np.full(len(y), np.nan)
     n = len(steps.reading)
     for first in range(0, n, PORTION):
+        if n_learned > n_seen:
+            common.see(values[n_seen:n_learned])
+            n_seen = n_learned
         part = slice(first, first + PORTION)
         chosen = steps.reading[part]
         start = np.arange(len(chosen) + 1)
         record = learner.observe(Readings(start, agent[chosen], Z[chosen], y[chosen]))
         new = steps.is_new[part]
         predictions[chosen[new]] = record.prediction[new]
-        seen = y[chosen[new]]
-        common.see(seen[len(ahead) :])
-        ahead = ahead[len(seen) :]
+        n_learned += int(new.sum())
         tell(min(first + PORTION, n) / n)
+    common.count(values[n_seen:])  # nothing is learned now that could follow
     return predictions

@@ -52,6 +52,7 @@ def _described(model: SensorModel) -> dict[str, Any]:
         "schema": model.schema.as_dict(),
         "sensors": model.sensors.as_dict(),
         "choices": choices,
+        "spread": model.spread,
         "moments": list(model.moments),
         "coverage": model.intervals.coverage,
         "reasons": [list(reason) for reason in model.reasons],
@@ -140,7 +141,7 @@ def _rebuilt(
     choices = Choices(parts, **found["choices"])
     model = cls(
         Schema.from_dict(found["schema"]), sensors, graph, choices,
-        float(found["coverage"]), learner,
+        float(found["coverage"]), learner, float(found["spread"]),
     )  # fmt: skip
     n, mean, squares = found["moments"]
     model.moments = Moments(int(n), float(mean), float(squares))

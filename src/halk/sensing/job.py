@@ -80,7 +80,7 @@ class Job(NamedTuple):
         learner = problem.learner(choices)
         model = SensorModel(
             problem.schema, problem.sensors, problem.graph, choices, self.coverage,
-            learner,
+            learner, problem.spread,
         )  # fmt: skip
         size = 0.0
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from halk._validation import Matrix
+from halk.learners import HALK
+from halk.sensing.choices import Choices
 from halk.sensing.course import Tell, course, taught
 from halk.sensing.learned import Learned
 from halk.sensing.problem import rehearsals
 from halk.sensing.reasons import widths_now
 from halk.sensing.scales import Common
-from halk.sensing.widening import lesson, untaught, widened
+from halk.sensing.widening import lesson, untaught, wider_if_better
 from halk.tables.readings import Rows
 
 if TYPE_CHECKING:
@@ -43,11 +44,14 @@ def learn(model: SensorModel, rows: Rows, tell: Tell) -> Learned:
     # of a first table the larger part only teaches: while a model is young its errors
     # tell of what it has not learned yet
     n_young = 0 if n_old else max(round(YOUNG * n_new), 1)
-    begun = YOUNG if n_young else 0.0
-    if n_old and _widen(model, x, rng, lambda s: tell(s * AGAIN)):
-        begun = AGAIN
-    Z = model.encoded(x, agent)
-    common = Common(model.learner, model.choices.scaling, model.moments)
+    begun, choices, learner = YOUNG if n_young else 0.0, model.choices, model.learner
+    if n_old:
+        choices = wider_if_better(model, agent, x, y)
+    if choices != model.choices:
+        begun, learner = AGAIN, untaught(model, choices)
+        _teach_again(model, learner, choices, rng, lambda s: tell(s * AGAIN))
+    Z = choices.encoder.encoded(x, agent, model.schema, model.sensors)
+    common = Common(learner, choices.scaling, model.moments)
     common.prepare(Z.shape[1])
     n_again = rehearsals(n_new, FIT_STEPS)
     n_settling = min(FIT_STEPS // len(y), SETTLING)
@@ -68,22 +72,23 @@ def learn(model: SensorModel, rows: Rows, tell: Tell) -> Learned:
     model.learned = model.learned.joined(gained)
     model.moments = common.moments
     model.memory = memory.with_readings(rows.agent, rows.x, rows.y, rng)
+    model.choices, model.learner = choices, learner
+    model.reasons = widths_now(
+        model.reasons, choices.parts, model.schema, model.sensors
+    )
     return gained
 
 
-def _widen(model: SensorModel, x: Matrix, rng: np.random.Generator, tell: Tell) -> bool:
-    """Let a model begin anew with wider widths if its inputs reach much farther."""
-    wider = widened(model.choices, x, model.schema)
-    if wider == model.choices:
-        return False
-    learner, known = untaught(model, wider), lesson(model, wider)
+def _teach_again(
+    model: SensorModel, learner: HALK, choices: Choices, rng: np.random.Generator,
+    tell: Tell,
+) -> None:  # fmt: skip
+    """Teach a learner with other widths what a model knows."""
+    known = lesson(model, choices)
     n = len(known.y)
     steps = course(n, rehearsals(n, FIT_STEPS), rng, min(FIT_STEPS // n, SETTLING))
-    common = Common(learner, wider.scaling, model.moments)
+    common = Common(learner, choices.scaling, model.moments)
     common.prepare(known.Z.shape[1])
     # nothing of it is new: mean and spread have seen it
     steps = steps._replace(is_new=np.zeros(len(steps.reading), bool))
     taught(common, steps, *known, tell)
-    model.choices, model.learner = wider, learner
-    model.reasons = widths_now(model.reasons, wider.parts, model.schema, model.sensors)
-    return True

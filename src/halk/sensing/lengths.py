@@ -48,7 +48,7 @@ def shown_tolerance(tolerance: float, scaling: str, problem: Problem) -> str:
     """Return a tolerance in the unit of the values, or in each sensor's spreads."""
     if scaling == "own":
         return f"{tolerance:.3g} of a sensor's spread"
-    return f"{tolerance * problem.spread:.3g} {problem.schema.unit}".strip()
+    return f"{tolerance * problem.unit:.3g} {problem.schema.unit}".strip()
 
 
 def width_of(part: Part, length: Any) -> float:

@@ -26,7 +26,7 @@ from halk.tables.readings import Rows, rows_of
 from halk.tables.schema import Schema
 from halk.tables.sensors import Sensors
 from halk.tables.sources import table_of
-from halk.tables.suspicions import examine_sizes, in_order
+from halk.tables.suspicions import examine_far_out, examine_sizes, in_order
 
 COMPARED = 2_000
 """Readings that tell what is near."""
@@ -77,9 +77,11 @@ class SensorModel:
         choices: Choices,
         coverage: float,
         learner: HALK,
+        spread: float,
     ) -> None:
         self.schema, self.sensors, self.graph = schema, sensors, graph
         self.choices, self.learner = choices, learner
+        self.spread = spread  # of the first table: the unit of tolerances
         self.moments = Moments()  # of all values so far
         self.intervals = Intervals(len(sensors.names), coverage, memory=250)
         self.memory = Memory.empty(len(schema.inputs))
@@ -127,6 +129,10 @@ class SensorModel:
         read = in_order(rows.readings())
         examine_sizes(table.path, self.schema, read.y, findings, self.memory.y)
         findings.refuse()
+        if len(read.y):
+            examine_far_out(
+                table.path, self.schema, read, self.sensors, findings, self.memory.y
+            )
         is_known = self.memory.is_known(read.agent, read.x, read.y)
         fresh = Rows(read.agent[~is_known], read.x[~is_known], read.y[~is_known])
         before, widths = self.learned.error, self.choices.parts

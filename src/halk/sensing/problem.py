@@ -44,17 +44,21 @@ class Problem:
     agent: Indices
     x: Matrix
     y: Vector
-    whole: "Problem | None" = None  # that it is a part of
+    told_in: float | None = None  # the spread in which tolerances are told, if another
 
     @property
     def spread(self) -> float:
         """Of all values."""
         return spread_of(self.y)
 
+    @property
+    def unit(self) -> float:
+        """In which tolerances are told."""
+        return self.told_in or self.spread
+
     def learner(self, choices: Choices) -> HALK:
         """Return a learner that has learned nothing yet."""
-        told_in = (self.whole or self).spread
-        network = network_of(choices, self.sensors, self.graph, told_in)
+        network = network_of(choices, self.sensors, self.graph, self.unit)
         return learner_of(choices, network)
 
     def inputs(self, choices: Choices) -> Matrix:
@@ -106,7 +110,7 @@ class Problem:
         graph = None if self.graph is None else self.graph.among(number)
         return Problem(
             self.schema, self.sensors.chosen(kept), graph, number[self.agent[rows]],
-            self.x[rows], self.y[rows], self,
+            self.x[rows], self.y[rows], self.unit,
         )  # fmt: skip
 
     def _around(self, middle: int) -> Indices:

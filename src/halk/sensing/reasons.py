@@ -76,7 +76,7 @@ def _widened(reason: Reason, width: str) -> Reason:
     if width == reason.value:
         return reason
     first = reason.because.partition("; wider than")[0]
-    told = f"{first}; wider than on the first table, since readings reach farther"
+    told = f"{first}; wider than on the first table, where readings reached less far"
     return Reason(reason.name, width, told)
 
 

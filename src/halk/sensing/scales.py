@@ -2,18 +2,19 @@
 
 The learner keeps an offset and a spread beside every function. What is each sensor's
 own it takes itself, with every reading (``standardize`` of :class:`halk.HALK`). What is
-one for all is set here, time and again while a table is learned: what was learned keeps
-its values, and tolerances, which users give in the unit of the values, keep theirs.
+one for all is set here, time and again while a table is learned. Another spread changes
+no prediction; another mean moves all, and what is learned then brings them back.
+Tolerances, which users give in the unit of the values, keep theirs.
 """
 
-from math import sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from halk._validation import Vector
 from halk.learners import HALK
-from halk.step import OFFSET, SPREAD
+from halk.step import CONSTANT, OFFSET, SPREAD
 
 SCALINGS = {
     "common": "one mean and spread for all sensors",
@@ -29,9 +30,22 @@ STILL = 0.01
 """Share of the spread by which mean or spread must move to be set anew."""
 
 
+OUTLYING = 0.02
+"""Share of values on each side, at least one, that alone tell nothing of a spread."""
+
+FAR = 10.0
+"""Spreads from the mean beyond which an outlying value counts as no farther."""
+
+
+def inner(values: Vector) -> Vector:
+    """Return values in order, without those farthest out; maybe none."""
+    k = ceil(OUTLYING * len(values))
+    return np.sort(values)[k : len(values) - k]
+
+
 def spread_of(y: Vector) -> float:
     """Return the spread of values; 1 if they are all the same."""
-    return float(y.std()) or 1.0
+    return NOTHING.joined(y).spread
 
 
 class Moments(NamedTuple):
@@ -43,8 +57,9 @@ class Moments(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """Their standard deviation; 1 if they are all the same."""
-        return sqrt(self.squares / max(self.n, 1)) or 1.0
+        """Their standard deviation; 1 if they are all the same, but for rounding."""
+        spread = sqrt(self.squares / max(self.n, 1))
+        return spread if spread > CONSTANT * abs(self.mean) else 1.0
 
     def joined(self, y: Vector) -> "Moments":
         """Return the moments of the values so far and of more."""
@@ -54,6 +69,16 @@ class Moments(NamedTuple):
         away = mean - self.mean
         within = float(((y - mean) ** 2).sum()) + away**2 * self.n * len(y) / n
         return Moments(n, self.mean + away * len(y) / n, self.squares + within)
+
+    def tamed(self, y: Vector) -> Vector:
+        """Return more values; a few far from all others count as less far."""
+        if not self.n:
+            return y
+        far, most = FAR * self.spread, inner(y)
+        low, high = self.mean - far, self.mean + far
+        if len(most):
+            low, high = min(low, most[0]), max(high, most[-1])
+        return np.clip(y, low, high)
 
     def has_moved(self, offset: float, spread: float) -> bool:
         """Return whether an offset and a spread no longer tell of the values."""
@@ -94,9 +119,13 @@ class Common:
             self.learner.restore(0, n_features, lambda fresh: fresh)
         self.see(np.zeros(0))
 
-    def see(self, y: Vector) -> None:
+    def count(self, y: Vector) -> None:
         """Take in values that were learned."""
-        self.moments = self.moments.joined(y)
+        self.moments = self.moments.joined(self.moments.tamed(y))
+
+    def see(self, y: Vector) -> None:
+        """Take in values that were learned, and let functions count in them."""
+        self.count(y)
         if not self._has_spread or not self.moments.n:
             return
         target = self.learner.state.target

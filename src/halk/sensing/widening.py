@@ -2,15 +2,15 @@
 
 A width is told in spreads of its input, and the spread is that of the readings so far.
 Once they reach much farther, as the first deep ones do, functions with the old width
-would need atoms without end; so they are learned anew with the wider one, from the
-readings that are kept and from what the functions knew. A length of time rests: storms
-last as long in a longer record. So do widths that the user gave.
+may need atoms without end. Then wider ones are tried, as the search tries choices; if
+one does better, all is learned anew with it, from the readings that are kept and from
+what the functions knew. Lengths of time rest: storms last as long in a longer record.
+So do widths that the user gave.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +20,8 @@ from halk.learners import HALK
 from halk.sensing.choices import Choices, learner_of
 from halk.sensing.encoding import Part
 from halk.sensing.lengths import shown
-from halk.sensing.scales import unit_of_functions
+from halk.sensing.problem import Problem
+from halk.sensing.scales import inner, unit_of_functions
 from halk.tables.findings import NOTE, Findings
 from halk.tables.schema import Schema
 
@@ -30,25 +31,52 @@ if TYPE_CHECKING:
 FARTHER = 1.5
 """How much larger than it was a spread must be for a width to follow."""
 
-OUTLYING = 0.02
-"""Share of readings on each side, at least one, that count as no farther out."""
+BETTER = 0.02
+"""Share of the error that a wider width must save."""
+
+SHARES = (0.5, 1.0)
+"""How much of the way, on a logarithmic scale, widths go that are tried."""
 
 
-def widened(choices: Choices, x: Matrix, schema: Schema) -> Choices:
-    """Return choices with the widths that all readings so far ask for."""
+def widened(choices: Choices, x: Matrix, schema: Schema, share: float) -> Choices:
+    """Return choices whose widths go a share of the way to what readings ask for."""
     columns = {one.name: x[:, k] for k, one in enumerate(schema.inputs)}
-    parts = [_widened(part, columns) for part in choices.parts]
+    parts = [_widened(part, columns, share) for part in choices.parts]
     return replace(choices, parts=tuple(parts))
 
 
-def _widened(part: Part, columns: dict[str, Vector]) -> Part:
+def _widened(part: Part, columns: dict[str, Vector], share: float) -> Part:
     if part.kind not in ("number", "log") or part.is_given:
         return part
     values = part.values(columns[part.source])[:, 0]
-    k = min(ceil(OUTLYING * len(values)), (len(values) - 1) // 2)
-    inner = np.sort(values)[k : len(values) - k]
-    ratio = float(np.clip(values, inner[0], inner[-1]).std()) * part.width
-    return replace(part, spread=part.spread * ratio) if ratio > FARTHER else part
+    most = inner(values)
+    if not len(most):
+        return part
+    ratio = float(np.clip(values, most[0], most[-1]).std()) * part.width
+    if ratio <= FARTHER:
+        return part
+    return replace(part, spread=part.spread * ratio**share)
+
+
+def wider_if_better(
+    model: SensorModel, agent: Indices, x: Matrix, y: Vector
+) -> Choices:
+    """Return a model's choices, with wider widths if readings ask for them.
+
+    All of them are tried on a part of what is kept and new, and the best is taken.
+    """
+    tried = {widened(model.choices, x, model.schema, share) for share in SHARES}
+    if tried == {model.choices}:
+        return model.choices
+    problem = Problem(
+        model.schema, model.sensors, model.graph, agent, x, y, model.spread
+    ).sample()
+    best, error = model.choices, (1 - BETTER) * problem.score(model.choices)
+    for choices in sorted(tried, key=lambda one: one.parts[0].spread):
+        score = problem.score(choices)
+        if score < error:
+            best, error = choices, score
+    return best
 
 
 class Lesson(NamedTuple):
@@ -101,7 +129,7 @@ def tell_of_widths(
             was, now = (shown(part, model.schema, model.sensors) for part in (old, new))
             findings.add(
                 NOTE, "wider",
-                f"readings reach farther in {new.source} than before: the width of "
-                f"{new.name} was {was} and is {now}",
-                "learned anew with it; a width that you give to `halk fit` rests",
+                f"readings reach farther in {new.source} than before, and a wider "
+                f"width of {new.name} does better: it was {was} and is {now}",
+                "all was learned anew; a width that you give to `halk fit` rests",
             )  # fmt: skip

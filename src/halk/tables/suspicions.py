@@ -22,6 +22,8 @@ FEW = 5
 FAR_OUT = 10.0
 """Spreads between the quartiles from the median at which a value is suspicious."""
 
+NONE: Vector = np.zeros(0)
+
 STUCK = 30
 """Same values of a sensor, one after the other, that look like a fault."""
 
@@ -44,7 +46,7 @@ def examine_values(
             "add readings; a handful of each sensor is a beginning",
         )  # fmt: skip
     examine_sizes(path, schema, read.y, findings)
-    _far_out(path, schema, read, sensors, findings)
+    examine_far_out(path, schema, read, sensors, findings)
     _few(path, read, sensors, findings)
     _repeated(path, read, findings)
     _stuck(path, read, sensors, findings)
@@ -121,13 +123,20 @@ def _is_far(value: float, rest: Vector) -> bool:
     return not low - (high - low) <= value <= high + (high - low)
 
 
-def _far_out(
-    path: str, schema: Schema, read: Rows, sensors: Sensors, findings: Findings
+def examine_far_out(
+    path: str,
+    schema: Schema,
+    read: Rows,
+    sensors: Sensors,
+    findings: Findings,
+    known: Vector = NONE,
 ) -> None:
-    low, middle, high = np.quantile(read.y, [0.25, 0.5, 0.75])
+    """Look for a few values far from all others, those of before among them."""
+    usual = np.concatenate([read.y, known])
+    low, middle, high = np.quantile(usual, [0.25, 0.5, 0.75])
     limit = FAR_OUT * (high - low)
     rows = np.flatnonzero(np.abs(read.y - middle) > limit)
-    if limit and len(rows) and len(rows) < 0.01 * len(read.y):
+    if limit and len(rows) and len(rows) < 0.01 * len(usual):
         unit = f" {schema.unit}" if schema.unit else ""
         findings.add(
             WARNING, "far-out",
