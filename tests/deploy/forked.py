@@ -1,7 +1,7 @@
 """Networks of real processes, one run after another, on links that lose and delay.
 
 ``python -m tests.deploy.forked NETWORK FOLDER RUNS DROP DELAY`` prints the seconds that
-messages took, as JSON. Agents are forked from a process that has loaded everything: a
+messages took and those of agents' work, run by run, as JSON. Agents are forked from a process that has loaded everything: a
 run takes seconds. All else is as in ``halk up``: Zenoh, the loop, the supervisor.
 """
 
@@ -12,6 +12,7 @@ import signal
 import struct
 import sys
 import time
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -23,58 +24,92 @@ from halk.deploy.process import Stop
 from halk.deploy.supervisor import Child, Supervisor
 
 LONGEST = 60.0
-_HEAD = struct.Struct("<dd")
-_KIND, _TALK = 5, (2, 4)  # the byte that says it: a query, an answer
+_STAMP, _HEAD = struct.Struct("<d"), struct.Struct("<dd")
+_KIND, _QUERY, _ANSWER = 5, 2, 4  # the byte that says it, and what
 
 
 class Lossy:
     """A transport that loses a share of messages, and delays them exponentially.
 
-    Beside a message it sends when the turn began in which it was said, by the clock of
-    this machine, and how long it shall take; so it knows how long each took from turn
-    to turn.
+    It notes how long messages took until they were there to be heard. And the work of
+    its agent: from when there was something to do to the next wait, shared out among
+    the messages that were heard meanwhile and the readings that were asked about.
     """
 
     def __init__(self, transport, drop, delay, rng):
         self._inner, self._drop, self._delay, self._rng = transport, drop, delay, rng
-        self._held, self._n_held, self._turn = [], 0, time.monotonic()
-        self.took = []
+        self._held, self._n_held = [], 0
+        self._since, self._n_done, self._has_asked = time.monotonic(), 0, False
+        self.took, self.worked = [], []
+        _stamp(transport._inbox)
 
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
     def send(self, receiver, data):
+        self._has_asked |= data[_KIND] == _QUERY
         if self._rng.random() < self._drop:
             return
         delay = self._rng.expovariate(1 / self._delay) if self._delay else 0.0
-        self._inner.send(receiver, _HEAD.pack(self._turn, self._turn + delay) + data)
+        now = time.monotonic()
+        self._inner.send(receiver, _HEAD.pack(now, now + delay) + data)
 
     def poll(self):
+        self._end_turn()
         self._hold()
-        self._turn, found = time.monotonic(), []
-        while self._held and self._held[0][0] <= self._turn:
-            _, _, sender, sent, data = heapq.heappop(self._held)
-            if data[_KIND] in _TALK:
-                self.took.append(self._turn - sent)
+        now, found = time.monotonic(), []
+        while self._held and self._held[0][0] <= now:
+            there, _, sender, sent, data = heapq.heappop(self._held)
+            if data[_KIND] in (_QUERY, _ANSWER):
+                self._n_done += 1
+                self.took.append(there - sent)
             found.append((sender, data))
         return found
 
+    def _end_turn(self):
+        self._n_done += self._has_asked
+        self._has_asked = False
+
     def _hold(self):
         for sender, content in self._inner.poll():
-            sent, until = _HEAD.unpack_from(content)
+            (came,) = _STAMP.unpack_from(content)
+            sent, until = _HEAD.unpack_from(content, _STAMP.size)
             self._n_held += 1
-            entry = (until, self._n_held, sender, sent, content[_HEAD.size :])
+            data = content[_STAMP.size + _HEAD.size :]
+            entry = (max(came, until), self._n_held, sender, sent, data)
             heapq.heappush(self._held, entry)
 
     def wait(self, seconds):
-        end = time.monotonic() + seconds
-        while True:
-            self._hold()
-            now = time.monotonic()
-            until = min(end, self._held[0][0]) if self._held else end
-            if until <= now:
-                return bool(self._held) and self._held[0][0] <= now
-            self._inner.wait(until - now)
+        now = time.monotonic()
+        self._end_turn()
+        self._hold()
+        end = now + seconds
+        if not self._is_there(now):
+            if self._n_done:
+                self.worked += [(now - self._since) / self._n_done] * self._n_done
+            while not self._is_there(now) and now < end:
+                self._inner.wait(min(end, self._next()) - now)
+                self._hold()
+                now = time.monotonic()
+            self._since, self._n_done = min(end, self._next()), 0
+        return self._is_there(now)
+
+    def _next(self):
+        return self._held[0][0] if self._held else inf
+
+    def _is_there(self, now):
+        return self._next() <= now
+
+
+def _stamp(inbox):
+    """Let the box of a transport write before everything when it came."""
+    put = inbox.put
+
+    def stamped(name, payload, longest, full):
+        came = _STAMP.pack(time.monotonic())
+        put(name, came + bytes(payload), longest + _STAMP.size + _HEAD.size, full)
+
+    inbox.put = stamped
 
 
 class Forked:
@@ -133,12 +168,12 @@ class ForkedChild(Child):
 
         code = run_agent(read_config(self.place.config), True, stop, connect)
         file = self.place.config.with_name("took.json")
-        file.write_text(json.dumps(ends[0].took))
+        file.write_text(json.dumps([ends[0].took, ends[0].worked]))
         return code
 
 
 def one_run(plan, folder):
-    """Let a network learn all its readings; return how long messages took."""
+    """Let a network learn all its readings; return how long messages and work took."""
     places = prepare(plan, folder, tls=False, fresh=True)
     supervisor = Supervisor(places, until_end=True)
     for k, child in enumerate(supervisor.children):
@@ -157,7 +192,8 @@ def one_run(plan, folder):
     finally:
         supervisor.close()
     files = [place.config.with_name("took.json") for place in places]
-    return [one for file in files for one in json.loads(file.read_text())]
+    times = [json.loads(file.read_text()) for file in files]
+    return [[one for own in kind for one in own] for kind in zip(*times, strict=True)]
 
 
 def main():

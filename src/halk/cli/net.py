@@ -98,6 +98,7 @@ def simulate(
     rate_spread: float | None = None,
     activation: str | None = None,
     think: str | None = None,
+    work: str | None = None,
     seed: int | None = None,
     json: Annotated[bool, Flag] = False,
 ) -> None:
@@ -122,8 +123,11 @@ def simulate(
         asleep:share=0.5,period=10, all_at_once, in_turn, one_at_random or
         bernoulli:q=0.5; by default as [readings] says.
     think
-        Seconds that an agent without a rate needs for a reading, by default 0.001; or
-        a distribution, as for delay.
+        Seconds from the end of a step to the next reading of an agent without a rate,
+        by default 0.001; or a distribution, as for delay.
+    work
+        Seconds of work for a message that is heard or a reading that is taken, in
+        which nothing else is heard, by default none; or a distribution.
     seed
         Decides what is random; by default 0.
     json
@@ -140,7 +144,7 @@ def simulate(
             say(f"{network}: {remark}")
     given = {
         "drop": drop, "delay": delay, "rate_spread": rate_spread,
-        "activation": activation, "think": think, "seed": seed,
+        "activation": activation, "think": think, "work": work, "seed": seed,
     }  # fmt: skip
     if plan.mode == "lockstep":
         has_any = any(value is not None for value in given.values())

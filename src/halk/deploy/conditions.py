@@ -32,7 +32,11 @@ class Conditions:
     activation : Activation, str or dict, optional
         When agents take readings; by default as ``[readings]`` says.
     think : Delay, float, str or dict
-        Seconds that an agent needs for a reading, if it takes them as fast as it can.
+        Seconds from the end of a step to the next reading, if an agent takes them as
+        fast as it can.
+    work : Delay, float, str or dict
+        Seconds of work for a message that is heard or a reading that is taken. What
+        comes meanwhile waits; what is said leaves when its work is done.
     seed : int
         Decides what is random.
     """
@@ -42,13 +46,14 @@ class Conditions:
     rate_spread: float = 0.0
     activation: Any = None
     think: Any = 0.001
+    work: Any = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
         Faults(drop=real("drop", self.drop))
         nonnegative("rate_spread", self.rate_spread)
         integer("seed", self.seed)
-        for name in ("delay", "think"):
+        for name in ("delay", "think", "work"):
             object.__setattr__(self, name, _delay(name, getattr(self, name)))
         scheme = self.activation
         if scheme is not None and not isinstance(scheme, Activation):

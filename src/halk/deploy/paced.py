@@ -2,7 +2,8 @@
 
 As :class:`halk.deploy.runner.Runner` has it, an agent does something in turns only:
 when a message is there, when a reading is due, or after a pulse. A turn hears, ends a
-wait that is over, and takes the next reading if it is time.
+wait that is over, and takes the next reading if it is time. Where that is work, what
+comes meanwhile is for the next turn.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Course(NamedTuple):
     clocks: Sequence[Clock]
     thinks: Sequence[Delay]
     """Seconds between the end of a step and the next reading, without a rate."""
+    works: Sequence[Delay]
+    """Seconds of work for a message that is heard, or a reading that is taken."""
     is_common: bool
     """Whether the clocks are one clock, which starts for all at once."""
 
@@ -59,6 +62,8 @@ class PacedWorld(World):
         self._due: list[float | None] = [None] * n
         self._is_learning = [False] * n
         self._turn_at = [0.0] * n
+        self._done_at = [0.0] * n
+        """When the work is done of a turn, as far as it got."""
         self._has_met, self._begins = False, inf
         super().__init__(make, n, self._reading, 0, seed, faults, max_order=10**9)
 
@@ -80,20 +85,40 @@ class PacedWorld(World):
             self._turn(i)
 
     def on_deliver(self, packet: tuple[str, str, bytes]) -> None:
-        """Hand bytes over, and let the receiver make a turn."""
-        super().on_deliver(packet)
-        self._turn(self.names.index(packet[1]))
+        """Put bytes into a box; who is not at work makes a turn, others when they can.
+
+        Nodes of this world do not crash, and no link is cut.
+        """
+        self.hub.deliver(*packet)
+        i = self.names.index(packet[1])
+        if self.now >= self._done_at[i]:
+            self._turn(i)
+        elif self._done_at[i] < self._turn_at[i]:
+            self._turn_by(i, self._done_at[i])
+
+    def leaves(self, sender: str) -> float:
+        """Return when the work is done for what is said now."""
+        return self._done_at[self.names.index(sender)]
 
     def _turn(self, i: int) -> None:
         node: Any = self.nodes[i]
+        self._done_at[i] = self.now
+        for name, content in self._ends[i].poll():
+            self._work(i)
+            self._did(i, node, node.receive(name, content, self.now))
         step, parcels = node.step, node.wake(self.now)
         if parcels or node.step != step:
             self._did(i, node, parcels)
         if self._is_due(i, node):
+            self._work(i)
             self._take(i, node)
-            self._turn_by(i, self.now)
+            self._turn_by(i, self._done_at[i])
         else:
-            self._turn_by(i, self._next_turn(i, node))
+            spent = self._done_at[i] - self.now
+            self._turn_by(i, self._next_turn(i, node) + spent)
+
+    def _work(self, i: int) -> None:
+        self._done_at[i] += self.course.works[i].draw(self.rng)
 
     def _turn_by(self, i: int, time: float) -> None:
         self._turn_at[i] = time

@@ -110,8 +110,8 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     plan : Plan
     **conditions
         Those of :class:`halk.deploy.conditions.Conditions`: ``drop``, ``delay``,
-        ``rate_spread``, ``activation``, ``think`` and ``seed``; by default as the plan
-        has them.
+        ``rate_spread``, ``activation``, ``think``, ``work`` and ``seed``; by default as
+        the plan has them.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     world = PacedWorld(_maker(plan), plan.wait, course, given.seed, faults)
     while not world.is_over:
         world.run(world.now + 1.0)
-    world.run(world.now + 4 * (plan.wait + given.delay.mean))
+    world.run(world.now + 4 * (plan.wait + given.delay.mean + given.work.mean))
     found = []
     for i, node in enumerate(world.living()):
         n = sum(node.refused.values())
@@ -135,8 +135,10 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     return world, found
 
 
-def _paces(plan: Plan, given: Conditions) -> tuple[list[Clock], list[Delay], bool]:
-    """Return the clock of every agent, how long it thinks, and if they tick as one.
+def _paces(
+    plan: Plan, given: Conditions
+) -> tuple[list[Clock], list[Delay], list[Delay], bool]:
+    """Return clocks of agents, how long they think and work, and if they tick as one.
 
     The random numbers of an agent are those of its name: neither its place among the
     others nor what becomes of messages changes its clock.
@@ -148,12 +150,13 @@ def _paces(plan: Plan, given: Conditions) -> tuple[list[Clock], list[Delay], boo
         for source, factor in zip(plan.sources, factors, strict=True)
     ]
     thinks: list[Delay] = [given.think.times(factor) for factor in factors]
+    works: list[Delay] = [given.work.times(factor) for factor in factors]
     scheme: Activation | None = given.activation
     if scheme is not None:
-        return scheme.clocks(pauses, rngs), thinks, not scheme.is_own
+        return scheme.clocks(pauses, rngs), thinks, works, not scheme.is_own
     own = zip(plan.sources, pauses, rngs, strict=True)
     clocks = [one.activation.clocks([pause], [rng])[0] for one, pause, rng in own]
-    return clocks, thinks, False
+    return clocks, thinks, works, False
 
 
 def _maker(plan: Plan) -> Callable[[int], FreeNode]:

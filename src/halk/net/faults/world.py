@@ -99,6 +99,10 @@ class World:
         heapq.heappush(self._heap, (time, self._n_scheduled, kind, what))
         self._n_scheduled += 1
 
+    def leaves(self, sender: str) -> float:
+        """Return when a message sets out that is said now."""
+        return self.now
+
     def run(self, until: float) -> None:
         """Let everything happen up to a time.
 
