@@ -24,23 +24,23 @@ from halk.deploy.process import Stop
 from halk.deploy.supervisor import Child, Supervisor
 
 LONGEST = 60.0
-_STAMP, _HEAD = struct.Struct("<d"), struct.Struct("<dd")
+_STAMP, _HEAD, _STAMPED = map(struct.Struct, ("<d", "<dd", "<ddd"))
 _KIND, _QUERY, _ANSWER = 5, 2, 4  # the byte that says it, and what
 
 
 class Lossy:
     """A transport that loses a share of messages, and delays them exponentially.
 
-    It notes how long messages took until they were there to be heard. And the work of
-    its agent: from when there was something to do to the next wait, shared out among
-    the messages that were heard meanwhile and the readings that were asked about.
+    It notes the times of all that happens: of messages when they were sent, when they
+    were to be there and when they were heard; of the agent when its waits began, were
+    to end, and when it was at work again; and how much it then did.
     """
 
     def __init__(self, transport, drop, delay, rng):
         self._inner, self._drop, self._delay, self._rng = transport, drop, delay, rng
         self._held, self._n_held = [], 0
-        self._since, self._n_done, self._has_asked = time.monotonic(), 0, False
-        self.took, self.worked = [], []
+        self._has_asked, self._n_done, self._wait = False, 0, None
+        self.messages, self.spells = [], []
         _stamp(transport._inbox)
 
     def __getattr__(self, name):
@@ -57,13 +57,17 @@ class Lossy:
     def poll(self):
         self._end_turn()
         self._hold()
-        now, found = time.monotonic(), []
+        now, found, first = time.monotonic(), [], inf
         while self._held and self._held[0][0] <= now:
             there, _, sender, sent, data = heapq.heappop(self._held)
             if data[_KIND] in (_QUERY, _ANSWER):
                 self._n_done += 1
-                self.took.append(there - sent)
+                self.messages.append((sent, there, now, bool(self._wait and there >= self._wait[0])))
+                first = min(first, there)
             found.append((sender, data))
+        if self._wait:
+            self.spells.append([*self._wait, first, now])
+            self._wait = None
         return found
 
     def _end_turn(self):
@@ -72,10 +76,9 @@ class Lossy:
 
     def _hold(self):
         for sender, content in self._inner.poll():
-            (came,) = _STAMP.unpack_from(content)
-            sent, until = _HEAD.unpack_from(content, _STAMP.size)
+            came, sent, until = _STAMPED.unpack_from(content)
             self._n_held += 1
-            data = content[_STAMP.size + _HEAD.size :]
+            data = content[_STAMPED.size :]
             entry = (max(came, until), self._n_held, sender, sent, data)
             heapq.heappush(self._held, entry)
 
@@ -85,13 +88,14 @@ class Lossy:
         self._hold()
         end = now + seconds
         if not self._is_there(now):
-            if self._n_done:
-                self.worked += [(now - self._since) / self._n_done] * self._n_done
+            if self.spells:
+                self.spells[-1] += [now, self._n_done]
+            self._wait = now, end
             while not self._is_there(now) and now < end:
                 self._inner.wait(min(end, self._next()) - now)
                 self._hold()
                 now = time.monotonic()
-            self._since, self._n_done = min(end, self._next()), 0
+            self._n_done = 0
         return self._is_there(now)
 
     def _next(self):
@@ -107,7 +111,7 @@ def _stamp(inbox):
 
     def stamped(name, payload, longest, full):
         came = _STAMP.pack(time.monotonic())
-        put(name, came + bytes(payload), longest + _STAMP.size + _HEAD.size, full)
+        put(name, came + bytes(payload), longest + _STAMPED.size, full)
 
     inbox.put = stamped
 
@@ -168,7 +172,7 @@ class ForkedChild(Child):
 
         code = run_agent(read_config(self.place.config), True, stop, connect)
         file = self.place.config.with_name("took.json")
-        file.write_text(json.dumps([ends[0].took, ends[0].worked]))
+        file.write_text(json.dumps([ends[0].messages, ends[0].spells]))
         return code
 
 

@@ -34,6 +34,9 @@ class Conditions:
     think : Delay, float, str or dict
         Seconds from the end of a step to the next reading, if an agent takes them as
         fast as it can.
+    lag : Delay, float, str or dict
+        Seconds until an agent that waits does what there is to do, such as hear a
+        message; what comes meanwhile it hears too.
     work : Delay, float, str or dict
         Seconds of work for a message that is heard or a reading that is taken. What
         comes meanwhile waits; what is said leaves when its work is done.
@@ -46,6 +49,7 @@ class Conditions:
     rate_spread: float = 0.0
     activation: Any = None
     think: Any = 0.001
+    lag: Any = 0.0
     work: Any = 0.0
     seed: int = 0
 
@@ -53,7 +57,7 @@ class Conditions:
         Faults(drop=real("drop", self.drop))
         nonnegative("rate_spread", self.rate_spread)
         integer("seed", self.seed)
-        for name in ("delay", "think", "work"):
+        for name in ("delay", "think", "lag", "work"):
             object.__setattr__(self, name, _delay(name, getattr(self, name)))
         scheme = self.activation
         if scheme is not None and not isinstance(scheme, Activation):

@@ -39,6 +39,8 @@ class Course(NamedTuple):
     clocks: Sequence[Clock]
     thinks: Sequence[Delay]
     """Seconds between the end of a step and the next reading, without a rate."""
+    lags: Sequence[Delay]
+    """Seconds until who waits does what there is to do."""
     works: Sequence[Delay]
     """Seconds of work for a message that is heard, or a reading that is taken."""
     is_common: bool
@@ -62,6 +64,7 @@ class PacedWorld(World):
         self._due: list[float | None] = [None] * n
         self._is_learning = [False] * n
         self._turn_at = [0.0] * n
+        self._is_roused = [False] * n
         self._done_at = [0.0] * n
         """When the work is done of a turn, as far as it got."""
         self._has_met, self._begins = False, inf
@@ -81,20 +84,30 @@ class PacedWorld(World):
 
     def on_wake(self, i: int) -> None:
         """Make a turn, unless there was one since that was meant to be."""
-        if self.now == self._turn_at[i]:
+        if self.now != self._turn_at[i]:
+            return
+        if self._is_roused[i] or self.now <= self._done_at[i]:
             self._turn(i)
+        else:
+            self._rouse(i)
 
     def on_deliver(self, packet: tuple[str, str, bytes]) -> None:
-        """Put bytes into a box; who is not at work makes a turn, others when they can.
+        """Put bytes into a box, and let the receiver make a turn as soon as it can.
 
         Nodes of this world do not crash, and no link is cut.
         """
         self.hub.deliver(*packet)
         i = self.names.index(packet[1])
-        if self.now >= self._done_at[i]:
-            self._turn(i)
-        elif self._done_at[i] < self._turn_at[i]:
-            self._turn_by(i, self._done_at[i])
+        if self.now < self._done_at[i]:
+            self._turn_by(i, min(self._turn_at[i], self._done_at[i]))
+        elif not self._is_roused[i]:
+            self._rouse(i)
+
+    def _rouse(self, i: int) -> None:
+        """Let an agent that waits make a turn, after its lag."""
+        self._is_roused[i] = True
+        lag = self.course.lags[i].draw(self.rng)
+        self._turn_by(i, self.now + lag)
 
     def leaves(self, sender: str) -> float:
         """Return when the work is done for what is said now."""
@@ -102,7 +115,7 @@ class PacedWorld(World):
 
     def _turn(self, i: int) -> None:
         node: Any = self.nodes[i]
-        self._done_at[i] = self.now
+        self._done_at[i], self._is_roused[i] = self.now, False
         for name, content in self._ends[i].poll():
             self._work(i)
             self._did(i, node, node.receive(name, content, self.now))

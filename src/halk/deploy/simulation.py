@@ -110,7 +110,7 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     plan : Plan
     **conditions
         Those of :class:`halk.deploy.conditions.Conditions`: ``drop``, ``delay``,
-        ``rate_spread``, ``activation``, ``think``, ``work`` and ``seed``; by default as
+        ``rate_spread``, ``activation``, ``think``, ``lag``, ``work`` and ``seed``; by default as
         the plan has them.
 
     Examples
@@ -121,12 +121,13 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     given = plan.simulation.but(**conditions)
     X, Y, bad = stream_of(plan)
     counts = [len(plan.rows(i)) for i in range(len(plan.names))]
-    course = Course(X, Y, counts, *_paces(plan, given))
+    clocks, slow, is_common = _paces(plan, given)
+    course = Course(X, Y, counts, clocks, *slow, is_common)
     faults = Faults(drop=given.drop, delay=given.delay, until=inf)
     world = PacedWorld(_maker(plan), plan.wait, course, given.seed, faults)
     while not world.is_over:
         world.run(world.now + 1.0)
-    world.run(world.now + 4 * (plan.wait + given.delay.mean + given.work.mean))
+    world.run(world.now + 4 * (plan.wait + sum(one.mean for one in (given.delay, given.lag, given.work))))
     found = []
     for i, node in enumerate(world.living()):
         n = sum(node.refused.values())
@@ -135,10 +136,8 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     return world, found
 
 
-def _paces(
-    plan: Plan, given: Conditions
-) -> tuple[list[Clock], list[Delay], list[Delay], bool]:
-    """Return clocks of agents, how long they think and work, and if they tick as one.
+def _paces(plan: Plan, given: Conditions) -> tuple[list[Clock], list[list[Delay]], bool]:
+    """Return clocks of agents, their thinks, lags and works, and if they tick as one.
 
     The random numbers of an agent are those of its name: neither its place among the
     others nor what becomes of messages changes its clock.
@@ -149,14 +148,14 @@ def _paces(
         None if source.rate is None else factor / source.rate
         for source, factor in zip(plan.sources, factors, strict=True)
     ]
-    thinks: list[Delay] = [given.think.times(factor) for factor in factors]
-    works: list[Delay] = [given.work.times(factor) for factor in factors]
+    own_times = given.think, given.lag, given.work
+    slow = [[one.times(factor) for factor in factors] for one in own_times]
     scheme: Activation | None = given.activation
     if scheme is not None:
-        return scheme.clocks(pauses, rngs), thinks, works, not scheme.is_own
+        return scheme.clocks(pauses, rngs), slow, not scheme.is_own
     own = zip(plan.sources, pauses, rngs, strict=True)
     clocks = [one.activation.clocks([pause], [rng])[0] for one, pause, rng in own]
-    return clocks, thinks, works, False
+    return clocks, slow, False
 
 
 def _maker(plan: Plan) -> Callable[[int], FreeNode]:
