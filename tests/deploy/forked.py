@@ -1,7 +1,7 @@
 """Networks of real processes, one run after another, on links that lose and delay.
 
 ``python -m tests.deploy.forked NETWORK FOLDER RUNS DROP DELAY`` prints the seconds that
-messages took and those of agents' work, run by run, as JSON. Agents are forked from a process that has loaded everything: a
+messages and agents took, run by run, as JSON. Agents are forked from a process that has loaded everything: a
 run takes seconds. All else is as in ``halk up``: Zenoh, the loop, the supervisor.
 """
 
@@ -31,16 +31,18 @@ _KIND, _QUERY, _ANSWER = 5, 2, 4  # the byte that says it, and what
 class Lossy:
     """A transport that loses a share of messages, and delays them exponentially.
 
-    It notes the times of all that happens: of messages when they were sent, when they
-    were to be there and when they were heard; of the agent when its waits began, were
-    to end, and when it was at work again; and how much it then did.
+    It notes how long three things took. ``delay``: messages, until they were there, of
+    those that found their receiver waiting. ``lag``: an agent that waited, to look at
+    what was there. ``work``: from that look to the next wait, shared out among the
+    messages that were heard meanwhile and the readings that were asked about.
     """
 
     def __init__(self, transport, drop, delay, rng):
         self._inner, self._drop, self._delay, self._rng = transport, drop, delay, rng
         self._held, self._n_held = [], 0
-        self._has_asked, self._n_done, self._wait = False, 0, None
-        self.messages, self.spells = [], []
+        self._wait, self._has_asked, self._n_done = None, False, 0
+        self._lag = self._looked = 0.0
+        self.took = {"delay": [], "lag": [], "work": []}
         _stamp(transport._inbox)
 
     def __getattr__(self, name):
@@ -57,17 +59,18 @@ class Lossy:
     def poll(self):
         self._end_turn()
         self._hold()
-        now, found, first = time.monotonic(), [], inf
-        while self._held and self._held[0][0] <= now:
+        now, found = time.monotonic(), []
+        if self._wait:
+            began, end = self._wait
+            self._lag, self._looked = now - max(began, min(end, self._next())), now
+        while self._is_there(now):
             there, _, sender, sent, data = heapq.heappop(self._held)
             if data[_KIND] in (_QUERY, _ANSWER):
                 self._n_done += 1
-                self.messages.append((sent, there, now, bool(self._wait and there >= self._wait[0])))
-                first = min(first, there)
+                if self._wait and there >= began:
+                    self.took["delay"].append(there - sent)
             found.append((sender, data))
-        if self._wait:
-            self.spells.append([*self._wait, first, now])
-            self._wait = None
+        self._wait = None
         return found
 
     def _end_turn(self):
@@ -83,20 +86,26 @@ class Lossy:
             heapq.heappush(self._held, entry)
 
     def wait(self, seconds):
-        now = time.monotonic()
         self._end_turn()
         self._hold()
-        end = now + seconds
-        if not self._is_there(now):
-            if self.spells:
-                self.spells[-1] += [now, self._n_done]
-            self._wait = now, end
+        now = time.monotonic()
+        self._wait = None if self._is_there(now) else (now, now + seconds)
+        if self._wait:
+            self._note(now)
+            end = now + seconds
             while not self._is_there(now) and now < end:
                 self._inner.wait(min(end, self._next()) - now)
                 self._hold()
                 now = time.monotonic()
-            self._n_done = 0
         return self._is_there(now)
+
+    def _note(self, now):
+        """Note how long the work since the last wait took, if there was any."""
+        if self._n_done:
+            self.took["lag"].append(self._lag)
+            each = (now - self._looked) / self._n_done
+            self.took["work"] += [each] * self._n_done
+        self._n_done = 0
 
     def _next(self):
         return self._held[0][0] if self._held else inf
@@ -172,12 +181,12 @@ class ForkedChild(Child):
 
         code = run_agent(read_config(self.place.config), True, stop, connect)
         file = self.place.config.with_name("took.json")
-        file.write_text(json.dumps([ends[0].messages, ends[0].spells]))
+        file.write_text(json.dumps(ends[0].took))
         return code
 
 
 def one_run(plan, folder):
-    """Let a network learn all its readings; return how long messages and work took."""
+    """Let a network learn all its readings; return what took how long."""
     places = prepare(plan, folder, tls=False, fresh=True)
     supervisor = Supervisor(places, until_end=True)
     for k, child in enumerate(supervisor.children):
@@ -196,8 +205,8 @@ def one_run(plan, folder):
     finally:
         supervisor.close()
     files = [place.config.with_name("took.json") for place in places]
-    times = [json.loads(file.read_text()) for file in files]
-    return [[one for own in kind for one in own] for kind in zip(*times, strict=True)]
+    took = [json.loads(file.read_text()) for file in files]
+    return {what: [one for own in took for one in own[what]] for what in took[0]}
 
 
 def main():

@@ -98,6 +98,7 @@ def simulate(
     rate_spread: float | None = None,
     activation: str | None = None,
     think: str | None = None,
+    lag: str | None = None,
     work: str | None = None,
     seed: int | None = None,
     json: Annotated[bool, Flag] = False,
@@ -125,9 +126,12 @@ def simulate(
     think
         Seconds from the end of a step to the next reading of an agent without a rate,
         by default 0.001; or a distribution, as for delay.
+    lag
+        Seconds until an agent that waits hears what comes, with all that came
+        meanwhile, by default 0; or a distribution.
     work
         Seconds of work for a message that is heard or a reading that is taken, in
-        which nothing else is heard, by default none; or a distribution.
+        which nothing else is heard, by default 0; or a distribution.
     seed
         Decides what is random; by default 0.
     json
@@ -144,7 +148,8 @@ def simulate(
             say(f"{network}: {remark}")
     given = {
         "drop": drop, "delay": delay, "rate_spread": rate_spread,
-        "activation": activation, "think": think, "work": work, "seed": seed,
+        "activation": activation, "think": think, "lag": lag, "work": work,
+        "seed": seed,
     }  # fmt: skip
     if plan.mode == "lockstep":
         has_any = any(value is not None for value in given.values())

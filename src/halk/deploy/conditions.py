@@ -27,8 +27,8 @@ class Conditions:
     delay : Delay, float, str or dict
         Seconds that a message takes, or a distribution of them by its name.
     rate_spread : float
-        Rates of agents are multiplied by a random number between ``1 / (1 + s)`` and
-        ``1 + s``; without a rate, the time that they need for a reading.
+        Rates of agents are divided by a random number between ``1 / (1 + s)`` and
+        ``1 + s``; ``think``, ``lag`` and ``work`` are multiplied by it.
     activation : Activation, str or dict, optional
         When agents take readings; by default as ``[readings]`` says.
     think : Delay, float, str or dict

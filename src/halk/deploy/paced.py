@@ -65,8 +65,9 @@ class PacedWorld(World):
         self._is_learning = [False] * n
         self._turn_at = [0.0] * n
         self._is_roused = [False] * n
+        """Whether there is something to do for one who waited, after its lag."""
         self._done_at = [0.0] * n
-        """When the work is done of a turn, as far as it got."""
+        """When the work of the last turn is done, or of this one so far."""
         self._has_met, self._begins = False, inf
         super().__init__(make, n, self._reading, 0, seed, faults, max_order=10**9)
 
@@ -99,15 +100,18 @@ class PacedWorld(World):
         self.hub.deliver(*packet)
         i = self.names.index(packet[1])
         if self.now < self._done_at[i]:
-            self._turn_by(i, min(self._turn_at[i], self._done_at[i]))
+            self._turn_by(i, self._done_at[i])
         elif not self._is_roused[i]:
             self._rouse(i)
 
     def _rouse(self, i: int) -> None:
         """Let an agent that waits make a turn, after its lag."""
-        self._is_roused[i] = True
         lag = self.course.lags[i].draw(self.rng)
-        self._turn_by(i, self.now + lag)
+        if lag > 0:
+            self._is_roused[i] = True
+            self._turn_by(i, self.now + lag)
+        else:
+            self._turn(i)
 
     def leaves(self, sender: str) -> float:
         """Return when the work is done for what is said now."""
@@ -183,7 +187,8 @@ class PacedWorld(World):
     def _start_together(self) -> None:
         for i, clock in enumerate(self.course.clocks):
             due = self._due[i] = clock.start(self._begins)
-            self._turn_by(i, due)
+            if not self._is_roused[i]:
+                self._turn_by(i, max(due, self._done_at[i]))
 
     def _take(self, i: int, node: Any) -> None:
         """Give an agent its next reading, and note what it would have said."""

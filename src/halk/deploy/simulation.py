@@ -127,7 +127,8 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     world = PacedWorld(_maker(plan), plan.wait, course, given.seed, faults)
     while not world.is_over:
         world.run(world.now + 1.0)
-    world.run(world.now + 4 * (plan.wait + sum(one.mean for one in (given.delay, given.lag, given.work))))
+    slowest = plan.wait + given.delay.mean + given.lag.mean + given.work.mean
+    world.run(world.now + 4 * slowest)
     found = []
     for i, node in enumerate(world.living()):
         n = sum(node.refused.values())
@@ -136,7 +137,9 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     return world, found
 
 
-def _paces(plan: Plan, given: Conditions) -> tuple[list[Clock], list[list[Delay]], bool]:
+def _paces(
+    plan: Plan, given: Conditions
+) -> tuple[list[Clock], list[list[Delay]], bool]:
     """Return clocks of agents, their thinks, lags and works, and if they tick as one.
 
     The random numbers of an agent are those of its name: neither its place among the
