@@ -1,8 +1,9 @@
 """Networks of real processes, one run after another, on links that lose and delay.
 
 ``python -m tests.deploy.forked NETWORK FOLDER RUNS DROP DELAY`` prints the seconds that
-messages and agents took, run by run, as JSON. Agents are forked from a process that has loaded everything: a
-run takes seconds. All else is as in ``halk up``: Zenoh, the loop, the supervisor.
+messages and agents took, run by run, as JSON. Agents are forked from a process that has
+loaded everything: a run takes seconds. All else is as in ``halk up``: Zenoh, the loop,
+the supervisor.
 """
 
 import heapq
@@ -12,11 +13,13 @@ import signal
 import struct
 import sys
 import time
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from random import Random
 
 from halk.deploy import read_config, run_agent
+from halk.deploy.diary import FieldNode
 from halk.deploy.folder import prepare
 from halk.deploy.link import connect_zenoh
 from halk.deploy.plan import read_plan
@@ -25,7 +28,7 @@ from halk.deploy.supervisor import Child, Supervisor
 
 LONGEST = 60.0
 _STAMP, _HEAD, _STAMPED = map(struct.Struct, ("<d", "<dd", "<ddd"))
-_KIND, _QUERY, _ANSWER = 5, 2, 4  # the byte that says it, and what
+_KIND, _TALK = 5, (2, 4)  # the byte that says it: a query, an answer
 
 
 class Lossy:
@@ -33,14 +36,14 @@ class Lossy:
 
     It notes how long three things took. ``delay``: messages, until they were there, of
     those that found their receiver waiting. ``lag``: an agent that waited, to look at
-    what was there. ``work``: from that look to the next wait, shared out among the
-    messages that were heard meanwhile and the readings that were asked about.
+    what was there. ``work``: its messages and readings, one by one from that look to
+    the next wait.
     """
 
     def __init__(self, transport, drop, delay, rng):
         self._inner, self._drop, self._delay, self._rng = transport, drop, delay, rng
         self._held, self._n_held = [], 0
-        self._wait, self._has_asked, self._n_done = None, False, 0
+        self._wait, self._marks = None, []
         self._lag = self._looked = 0.0
         self.took = {"delay": [], "lag": [], "work": []}
         _stamp(transport._inbox)
@@ -49,15 +52,23 @@ class Lossy:
         return getattr(self._inner, name)
 
     def send(self, receiver, data):
-        self._has_asked |= data[_KIND] == _QUERY
         if self._rng.random() < self._drop:
             return
         delay = self._rng.expovariate(1 / self._delay) if self._delay else 0.0
         now = time.monotonic()
         self._inner.send(receiver, _HEAD.pack(now, now + delay) + data)
 
+    def marking(self, method):
+        """Return a method of the node after which a piece of work is done."""
+
+        def marked(*args):
+            found = method(*args)
+            self._marks.append(time.monotonic())
+            return found
+
+        return marked
+
     def poll(self):
-        self._end_turn()
         self._hold()
         now, found = time.monotonic(), []
         if self._wait:
@@ -65,17 +76,11 @@ class Lossy:
             self._lag, self._looked = now - max(began, min(end, self._next())), now
         while self._is_there(now):
             there, _, sender, sent, data = heapq.heappop(self._held)
-            if data[_KIND] in (_QUERY, _ANSWER):
-                self._n_done += 1
-                if self._wait and there >= began:
-                    self.took["delay"].append(there - sent)
+            if self._wait and there >= began and data[_KIND] in _TALK:
+                self.took["delay"].append(there - sent)
             found.append((sender, data))
         self._wait = None
         return found
-
-    def _end_turn(self):
-        self._n_done += self._has_asked
-        self._has_asked = False
 
     def _hold(self):
         for sender, content in self._inner.poll():
@@ -86,7 +91,6 @@ class Lossy:
             heapq.heappush(self._held, entry)
 
     def wait(self, seconds):
-        self._end_turn()
         self._hold()
         now = time.monotonic()
         self._wait = None if self._is_there(now) else (now, now + seconds)
@@ -101,11 +105,11 @@ class Lossy:
 
     def _note(self, now):
         """Note how long the work since the last wait took, if there was any."""
-        if self._n_done:
+        if self._marks and self._looked:
             self.took["lag"].append(self._lag)
-            each = (now - self._looked) / self._n_done
-            self.took["work"] += [each] * self._n_done
-        self._n_done = 0
+            times = [self._looked, *self._marks[:-1], now]
+            self.took["work"] += [b - a for a, b in pairwise(times)]
+        self._marks = []
 
     def _next(self):
         return self._held[0][0] if self._held else inf
@@ -177,6 +181,8 @@ class ForkedChild(Child):
 
         def connect(config):
             ends.append(Lossy(connect_zenoh(config), *self.links, rng))
+            FieldNode.receive = ends[0].marking(FieldNode.receive)
+            FieldNode.read = ends[0].marking(FieldNode.read)
             return ends[0]
 
         code = run_agent(read_config(self.place.config), True, stop, connect)

@@ -110,8 +110,8 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     plan : Plan
     **conditions
         Those of :class:`halk.deploy.conditions.Conditions`: ``drop``, ``delay``,
-        ``rate_spread``, ``activation``, ``think``, ``lag``, ``work`` and ``seed``; by default as
-        the plan has them.
+        ``rate_spread``, ``activation``, ``think``, ``lag``, ``work`` and ``seed``; by
+        default as the plan has them.
 
     Examples
     --------
