@@ -21,8 +21,8 @@ loaded = compress._procedures.cache_info().misses
 agent, rng = model.agent([0.0]), np.random.default_rng(0)
 for _ in range(60):
     x = rng.uniform(size=1)
-    agent.predict(10 * x)
-    agent.ask(10 * x, float(x[0]))
+    agent.predict(90 * x)
+    agent.ask(90 * x, float(x[0]))
     agent.answer(1, Query(x, 0.5, 1.0))
     agent.update()
 assert agent.order > 20, agent.order  # has outgrown its first room

@@ -121,8 +121,7 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     given = plan.simulation.but(**conditions)
     X, Y, bad = stream_of(plan)
     counts = [len(plan.rows(i)) for i in range(len(plan.names))]
-    clocks, slow, is_common = _paces(plan, given)
-    course = Course(X, Y, counts, clocks, *slow, is_common)
+    course = Course(X, Y, counts, *_paces(plan, given))
     faults = Faults(drop=given.drop, delay=given.delay, until=inf)
     world = PacedWorld(_maker(plan), plan.wait, course, given.seed, faults)
     while not world.is_over:
@@ -139,7 +138,7 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
 
 def _paces(
     plan: Plan, given: Conditions
-) -> tuple[list[Clock], list[list[Delay]], bool]:
+) -> tuple[list[Clock], list[Delay], list[Delay], list[Delay], bool]:
     """Return clocks of agents, their thinks, lags and works, and if they tick as one.
 
     The random numbers of an agent are those of its name: neither its place among the
@@ -151,14 +150,16 @@ def _paces(
         None if source.rate is None else factor / source.rate
         for source, factor in zip(plan.sources, factors, strict=True)
     ]
-    own_times = given.think, given.lag, given.work
-    slow = [[one.times(factor) for factor in factors] for one in own_times]
+    thinks, lags, works = (
+        [one.times(factor) for factor in factors]
+        for one in (given.think, given.lag, given.work)
+    )
     scheme: Activation | None = given.activation
     if scheme is not None:
-        return scheme.clocks(pauses, rngs), slow, not scheme.is_own
+        return scheme.clocks(pauses, rngs), thinks, lags, works, not scheme.is_own
     own = zip(plan.sources, pauses, rngs, strict=True)
     clocks = [one.activation.clocks([pause], [rng])[0] for one, pause, rng in own]
-    return clocks, slow, False
+    return clocks, thinks, lags, works, False
 
 
 def _maker(plan: Plan) -> Callable[[int], FreeNode]:
