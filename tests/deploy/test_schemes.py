@@ -247,6 +247,26 @@ def test_who_looks_late_finds_the_answers_there(tmp_path):
     assert answered(network(tmp_path, wait=0.01), delay=0.004, lag=0.1) == 1
 
 
+def test_in_batches_nothing_overtakes_what_was_said_with_it(tmp_path, monkeypatch):
+    arrivals = {}
+
+    class Noting(simulation.PacedWorld):
+        def arrival(self, sender, receiver):
+            time = super().arrival(sender, receiver)
+            arrivals.setdefault((sender, receiver, self.now), set()).add(time)
+            n_said.append(time)
+            return time
+
+    monkeypatch.setattr(simulation, "PacedWorld", Noting)
+    plan = network(tmp_path, rate=None)
+    for batches in (False, True):
+        n_said = []
+        arrivals.clear()
+        simulate_free(plan, delay="uniform", batches=batches, lag=0.01)
+        assert len(n_said) > len(arrivals)
+        assert all(len(one) == 1 for one in arrivals.values()) == batches
+
+
 def test_who_works_hears_nothing_else(tmp_path, monkeypatch):
     """Turns begin when the work of the last is done, with all that came meanwhile."""
     turns, done, heard = [], [-1.0] * N, 0

@@ -95,6 +95,7 @@ def simulate(
     *,
     drop: float | None = None,
     delay: str | None = None,
+    batches: Annotated[bool | None, Flag] = None,
     rate_spread: float | None = None,
     activation: str | None = None,
     think: str | None = None,
@@ -116,6 +117,8 @@ def simulate(
     delay
         Seconds that a message takes, by default 0.005; or a distribution of them:
         uniform:low=0,high=0.01 or exponential:mean=0.005,least=0.001.
+    batches
+        What is said to a neighbour in one turn arrives together.
     rate_spread
         How different the rates of agents are: with s, up to 1 + s times faster or
         slower, at random.
@@ -147,7 +150,7 @@ def simulate(
         for remark in plan.remarks():
             say(f"{network}: {remark}")
     given = {
-        "drop": drop, "delay": delay, "rate_spread": rate_spread,
+        "drop": drop, "delay": delay, "batches": batches, "rate_spread": rate_spread,
         "activation": activation, "think": think, "lag": lag, "work": work,
         "seed": seed,
     }  # fmt: skip

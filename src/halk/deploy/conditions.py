@@ -26,6 +26,9 @@ class Conditions:
         Share of messages that are lost.
     delay : Delay, float, str or dict
         Seconds that a message takes, or a distribution of them by its name.
+    batches : bool
+        Whether what an agent says to a neighbour in one turn arrives together, as over
+        Zenoh; by default every message takes a time of its own.
     rate_spread : float
         Rates of agents are divided by a random number between ``1 / (1 + s)`` and
         ``1 + s``; ``think``, ``lag`` and ``work`` are multiplied by it.
@@ -46,6 +49,7 @@ class Conditions:
 
     drop: float = 0.0
     delay: Any = 0.005
+    batches: bool = False
     rate_spread: float = 0.0
     activation: Any = None
     think: Any = 0.001
@@ -57,6 +61,8 @@ class Conditions:
         Faults(drop=real("drop", self.drop))
         nonnegative("rate_spread", self.rate_spread)
         integer("seed", self.seed)
+        if not isinstance(self.batches, bool):
+            raise TypeError(f"batches must be true or false, got {self.batches!r}")
         for name in ("delay", "think", "lag", "work"):
             object.__setattr__(self, name, _delay(name, getattr(self, name)))
         scheme = self.activation

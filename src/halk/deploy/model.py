@@ -59,8 +59,10 @@ class Model:
 
         What is compiled is cached: other processes load it.
         """
+        procedures()
         for can_decide, can_rescue in product((False, True), repeat=2):
-            procedures(can_decide, can_rescue)  # what an agent asks for in mid-step
+            # all that an agent may come to ask for in the middle of a step
+            procedures(can_decide, can_rescue, can_project=False)
         agent = self.agent([0.0])
         for step in range(12):  # the same points again: some are left out
             x = np.full(len(self.inputs), 0.5 * (step % 3))

@@ -45,6 +45,8 @@ class Course(NamedTuple):
     """Seconds of work for a message that is heard, or a reading that is taken."""
     is_common: bool
     """Whether the clocks are one clock, which starts for all at once."""
+    batches: bool
+    """Whether what is said to a neighbour in one turn arrives together."""
 
 
 class PacedWorld(World):
@@ -68,6 +70,8 @@ class PacedWorld(World):
         """Whether there is something to do for one who waited, after its lag."""
         self._done_at = [0.0] * n
         """When the work of the last turn is done, or of this one so far."""
+        self._sent: dict[tuple[str, str], tuple[float, float]] = {}
+        """The last turn in which one spoke to another, and when it arrives."""
         self._has_met, self._begins = False, inf
         super().__init__(make, n, self._reading, 0, seed, faults, max_order=10**9)
 
@@ -113,9 +117,17 @@ class PacedWorld(World):
         else:
             self._turn(i)
 
-    def leaves(self, sender: str) -> float:
-        """Return when the work is done for what is said now."""
-        return self._done_at[self.names.index(sender)]
+    def arrival(self, sender: str, receiver: str) -> float:
+        """Return when a message arrives: it leaves when the work for it is done.
+
+        In batches, with what was said to the same neighbour before in this turn.
+        """
+        leaves = self._done_at[self.names.index(sender)]
+        turn, time = self._sent.get((sender, receiver), (-1.0, 0.0))
+        if not self.course.batches or turn != self.now:
+            time = leaves + self.faults.latency(self.rng)
+            self._sent[sender, receiver] = self.now, time
+        return max(time, leaves)
 
     def _turn(self, i: int) -> None:
         node: Any = self.nodes[i]

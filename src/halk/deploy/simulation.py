@@ -110,8 +110,8 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     plan : Plan
     **conditions
         Those of :class:`halk.deploy.conditions.Conditions`: ``drop``, ``delay``,
-        ``rate_spread``, ``activation``, ``think``, ``lag``, ``work`` and ``seed``; by
-        default as the plan has them.
+        ``batches``, ``rate_spread``, ``activation``, ``think``, ``lag``, ``work`` and
+        ``seed``; by default as the plan has them.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     given = plan.simulation.but(**conditions)
     X, Y, bad = stream_of(plan)
     counts = [len(plan.rows(i)) for i in range(len(plan.names))]
-    course = Course(X, Y, counts, *_paces(plan, given))
+    course = Course(X, Y, counts, *_paces(plan, given), given.batches)
     faults = Faults(drop=given.drop, delay=given.delay, until=inf)
     world = PacedWorld(_maker(plan), plan.wait, course, given.seed, faults)
     while not world.is_over:

@@ -31,7 +31,7 @@ class FaultyHub(Hub):
         """Take bytes from a sender; whether and when they arrive is chance."""
         world, faults, rng = self._world, self._world.faults, self._world.rng
         if world.now >= faults.until:
-            time = world.leaves(sender) + delay_of(faults.delay).mean
+            time = world.now + delay_of(faults.delay).mean
             world.at(time, "deliver", (sender, receiver, data))
             return
         if rng.random() < faults.forge:
@@ -45,7 +45,7 @@ class FaultyHub(Hub):
             content = data
             if rng.random() < faults.corrupt:
                 content = self._corrupted(data)
-            time = world.leaves(sender) + faults.latency(rng)
+            time = world.arrival(sender, receiver)
             world.at(time, "deliver", (sender, receiver, content))
 
     def _corrupted(self, data: bytes) -> bytes:
