@@ -267,6 +267,27 @@ def test_in_batches_nothing_overtakes_what_was_said_with_it(tmp_path, monkeypatc
         assert all(len(one) == 1 for one in arrivals.values()) == batches
 
 
+def test_who_waits_looks_after_its_lag(tmp_path, monkeypatch):
+    """A message is heard a lag after the first that came since the last turn."""
+    first, late = {}, set()
+
+    class Noting(simulation.PacedWorld):
+        def on_deliver(self, packet):
+            first.setdefault(self.names.index(packet[1]), self.now)
+            super().on_deliver(packet)
+
+        def _turn(self, i):
+            late.add(round(self.now - first.pop(i, self.now), 9))
+            super()._turn(i)
+
+    monkeypatch.setattr(simulation, "PacedWorld", Noting)
+    plan = network(tmp_path)
+    simulate_free(plan, activation="in_turn", delay=0.0, lag=0.003)
+    # a little less for one who was about to look anyway
+    assert max(late) == 0.003
+    assert len(late) < 20
+
+
 def test_who_works_hears_nothing_else(tmp_path, monkeypatch):
     """Turns begin when the work of the last is done, with all that came meanwhile."""
     turns, done, heard = [], [-1.0] * N, 0
