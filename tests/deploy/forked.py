@@ -1,8 +1,9 @@
 """Networks of real processes, one run after another, on links that lose and delay.
 
 ``python -m tests.deploy.forked NETWORK FOLDER RUNS DROP DELAY`` prints the seconds that
-messages took, as JSON. Agents are forked from a process that has loaded everything: a
-run takes seconds. All else is as in ``halk up``: Zenoh, the loop, the supervisor.
+messages and agents took, run by run, as JSON. Agents are forked from a process that has
+loaded everything: a run takes seconds. All else is as in ``halk up``: Zenoh, the loop,
+the supervisor.
 """
 
 import heapq
@@ -12,10 +13,13 @@ import signal
 import struct
 import sys
 import time
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 from random import Random
 
 from halk.deploy import read_config, run_agent
+from halk.deploy.diary import FieldNode
 from halk.deploy.folder import prepare
 from halk.deploy.link import connect_zenoh
 from halk.deploy.plan import read_plan
@@ -23,22 +27,26 @@ from halk.deploy.process import Stop
 from halk.deploy.supervisor import Child, Supervisor
 
 LONGEST = 60.0
-_HEAD = struct.Struct("<dd")
+_STAMP, _HEAD, _STAMPED = map(struct.Struct, ("<d", "<dd", "<ddd"))
 _KIND, _TALK = 5, (2, 4)  # the byte that says it: a query, an answer
 
 
 class Lossy:
     """A transport that loses a share of messages, and delays them exponentially.
 
-    Beside a message it sends when the turn began in which it was said, by the clock of
-    this machine, and how long it shall take; so it knows how long each took from turn
-    to turn.
+    It notes how long three things took. ``delay``: messages, until they were there, of
+    those that found their receiver waiting. ``lag``: an agent that waited, to look at
+    what was there. ``work``: its messages and readings, one by one from that look to
+    the next wait.
     """
 
     def __init__(self, transport, drop, delay, rng):
         self._inner, self._drop, self._delay, self._rng = transport, drop, delay, rng
-        self._held, self._n_held, self._turn = [], 0, time.monotonic()
-        self.took = []
+        self._held, self._n_held = [], 0
+        self._wait, self._marks = None, []
+        self._lag = self._looked = 0.0
+        self.took = {"delay": [], "lag": [], "work": []}
+        _stamp(transport._inbox)
 
     def __getattr__(self, name):
         return getattr(self._inner, name)
@@ -47,34 +55,78 @@ class Lossy:
         if self._rng.random() < self._drop:
             return
         delay = self._rng.expovariate(1 / self._delay) if self._delay else 0.0
-        self._inner.send(receiver, _HEAD.pack(self._turn, self._turn + delay) + data)
+        now = time.monotonic()
+        self._inner.send(receiver, _HEAD.pack(now, now + delay) + data)
+
+    def marking(self, method):
+        """Return a method of the node after which a piece of work is done."""
+
+        def marked(*args):
+            found = method(*args)
+            self._marks.append(time.monotonic())
+            return found
+
+        return marked
 
     def poll(self):
         self._hold()
-        self._turn, found = time.monotonic(), []
-        while self._held and self._held[0][0] <= self._turn:
-            _, _, sender, sent, data = heapq.heappop(self._held)
-            if data[_KIND] in _TALK:
-                self.took.append(self._turn - sent)
+        now, found = time.monotonic(), []
+        if self._wait:
+            began, end = self._wait
+            self._lag, self._looked = now - max(began, min(end, self._next())), now
+        while self._is_there(now):
+            there, _, sender, sent, data = heapq.heappop(self._held)
+            if self._wait and there >= began and data[_KIND] in _TALK:
+                self.took["delay"].append(there - sent)
             found.append((sender, data))
+        self._wait = None
         return found
 
     def _hold(self):
         for sender, content in self._inner.poll():
-            sent, until = _HEAD.unpack_from(content)
+            came, sent, until = _STAMPED.unpack_from(content)
             self._n_held += 1
-            entry = (until, self._n_held, sender, sent, content[_HEAD.size :])
+            data = content[_STAMPED.size :]
+            entry = (max(came, until), self._n_held, sender, sent, data)
             heapq.heappush(self._held, entry)
 
     def wait(self, seconds):
-        end = time.monotonic() + seconds
-        while True:
-            self._hold()
-            now = time.monotonic()
-            until = min(end, self._held[0][0]) if self._held else end
-            if until <= now:
-                return bool(self._held) and self._held[0][0] <= now
-            self._inner.wait(until - now)
+        self._hold()
+        now = time.monotonic()
+        self._wait = None if self._is_there(now) else (now, now + seconds)
+        if self._wait:
+            self._note(now)
+            end = now + seconds
+            while not self._is_there(now) and now < end:
+                self._inner.wait(min(end, self._next()) - now)
+                self._hold()
+                now = time.monotonic()
+        return self._is_there(now)
+
+    def _note(self, now):
+        """Note how long the work since the last wait took, if there was any."""
+        if self._marks and self._looked:
+            self.took["lag"].append(self._lag)
+            times = [self._looked, *self._marks[:-1], now]
+            self.took["work"] += [b - a for a, b in pairwise(times)]
+        self._marks = []
+
+    def _next(self):
+        return self._held[0][0] if self._held else inf
+
+    def _is_there(self, now):
+        return self._next() <= now
+
+
+def _stamp(inbox):
+    """Let the box of a transport write before everything when it came."""
+    put = inbox.put
+
+    def stamped(name, payload, longest, full):
+        came = _STAMP.pack(time.monotonic())
+        put(name, came + bytes(payload), longest + _STAMPED.size, full)
+
+    inbox.put = stamped
 
 
 class Forked:
@@ -129,6 +181,8 @@ class ForkedChild(Child):
 
         def connect(config):
             ends.append(Lossy(connect_zenoh(config), *self.links, rng))
+            FieldNode.receive = ends[0].marking(FieldNode.receive)
+            FieldNode.read = ends[0].marking(FieldNode.read)
             return ends[0]
 
         code = run_agent(read_config(self.place.config), True, stop, connect)
@@ -138,7 +192,7 @@ class ForkedChild(Child):
 
 
 def one_run(plan, folder):
-    """Let a network learn all its readings; return how long messages took."""
+    """Let a network learn all its readings; return what took how long."""
     places = prepare(plan, folder, tls=False, fresh=True)
     supervisor = Supervisor(places, until_end=True)
     for k, child in enumerate(supervisor.children):
@@ -157,7 +211,8 @@ def one_run(plan, folder):
     finally:
         supervisor.close()
     files = [place.config.with_name("took.json") for place in places]
-    return [one for file in files for one in json.loads(file.read_text())]
+    took = [json.loads(file.read_text()) for file in files]
+    return {what: [one for own in took for one in own[what]] for what in took[0]}
 
 
 def main():

@@ -211,6 +211,9 @@ WRONG = {
         "delay": "exponential:least=0.1"
     },
     "think must be a number, got [1]": {"think": [1]},
+    "batches must be true or false, got 1": {"batches": 1},
+    "lag must not be negative, got -1": {"lag": -1},
+    "work must be one of": {"work": "hard"},
     "drop must be a share below 1, got 1.0": {"drop": 1.0},
     "rate_spread must not be negative, got -1.0": {"rate_spread": -1.0},
 }

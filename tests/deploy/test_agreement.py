@@ -1,15 +1,18 @@
 """Free running as processes and in the simulator: the same in distribution.
 
 Several runs of real processes against many seeds of the simulator, which is told how
-long messages took in those runs and nothing of what came out. The share of messages
-that is lost is that of the links in both.
+long messages and the work of agents took in those runs and nothing of what came out.
+The share of messages that is lost is that of the links in both.
 """
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -31,12 +34,33 @@ if not hasattr(os, "fork"):
 pytestmark = [pytest.mark.compiled, pytest.mark.slow]
 
 N_AGENTS, N_READINGS = 5, 100
-N_RUNS, N_SEEDS, N_WRONG = 8, 100, 25
-DROP, DELAY = 0.1, 0.01
+N_SEEDS, N_WRONG = 100, 40
 PATIENCE = 600.0
 WHAT = ("error", "RMSE on the way", "order", "share of answers in time", "updates")
-MODES = {"fast": "", "timed": "rate = 40.0\n"}
-LEVEL = 0.001 / (len(WHAT) * (N_AGENTS + 1) * len(MODES))
+
+
+class Case(NamedTuple):
+    """How agents read, how long they wait, and what becomes of messages."""
+
+    rate: str
+    wait: float
+    drop: float
+    delay: float
+    n_runs: int
+    wrong: tuple[str, ...]
+    """Rules that would be noticed."""
+
+
+CASES = {
+    "fast": Case("", 0.02, 0.1, 0.01, 10, ("deadline", "loss", "late")),
+    "timed": Case("rate = 40.0\n", 0.02, 0.1, 0.01, 10, ("deadline", "late")),
+    "fast, no faults": Case("", 0.02, 0.0, 0.0, 16, ("loss", "step")),
+    "timed, no faults": Case("rate = 40.0\n", 0.02, 0.0, 0.0, 10, ("deadline", "step")),
+    "fast, pressed": Case("", 0.003, 0.0, 0.0, 16, ("deadline", "late")),
+}
+"""Pressed is who waits about as long as an answer takes."""
+
+LEVEL = 0.001 / (len(WHAT) * (N_AGENTS + 1) * len(CASES))
 """A false alarm in any comparison is rarer than one in a thousand (Bonferroni)."""
 
 NETWORK = """
@@ -54,12 +78,12 @@ RATE
 [network]
 tolerance = 0.01
 edges = "edges.csv"
-wait = 0.02
+wait = WAIT
 retry = 0.3
 """
 
 
-def _plan(folder, rate):
+def _plan(folder, case):
     rng = np.random.default_rng(0)
     rows = ["name,x,y"]
     for _ in range(N_READINGS):
@@ -70,7 +94,8 @@ def _plan(folder, rate):
     written(folder, "\n".join([*rows, ""]), "table.csv")
     ring = "".join(f"a{i},a{(i + 1) % N_AGENTS}\n" for i in range(N_AGENTS))
     written(folder, f"from,to\n{ring}", "edges.csv")
-    return written(folder, NETWORK.replace("RATE", rate), "network.toml")
+    text = NETWORK.replace("RATE", case.rate).replace("WAIT", str(case.wait))
+    return written(folder, text, "network.toml")
 
 
 def _learned(folder):
@@ -106,15 +131,19 @@ def _outcome(nodes, scores):
     return np.array([[*values, np.mean(values)] for values in found])
 
 
+def _one(plan, took, conditions, seed):
+    """Return the outcome of a seed, with the times of one of the runs."""
+    times = took[seed % len(took)]
+    given = {what: Measured(tuple(one)) for what, one in times.items()}
+    world, _ = simulate_free(plan, seed=seed, think=0.0, **given | conditions)
+    return _outcome(world.living(), world.scores)
+
+
 def _simulated(plan, took, n_seeds, **conditions):
-    """Return the outcomes of many seeds, each with the delays of one of the runs."""
-    delays = [Measured(tuple(one)) for one in took]
-    found = []
-    for seed in range(n_seeds):
-        given = {"drop": DROP, "think": 0.0, "delay": delays[seed % len(delays)]}
-        world, _ = simulate_free(plan, seed=seed, **given | conditions)
-        found.append(_outcome(world.living(), world.scores))
-    return np.array(found)
+    """Return the outcomes of many seeds; by forks, which have the rules of now."""
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        one = partial(_one, plan, took, conditions)
+        return np.array(pool.map(one, range(n_seeds), chunksize=5))
 
 
 def _unlikely(real, simulated):
@@ -128,10 +157,6 @@ def _unlikely(real, simulated):
     return found
 
 
-def _hasty(plan):
-    return replace(plan, wait=plan.wait / 2)
-
-
 def _late_too(node, peer, answer, now):
     """Use an answer to an earlier query as if it were to the one that is open."""
     if node.is_waiting and peer.name in node._asks:
@@ -143,34 +168,53 @@ def _late_too(node, peer, answer, now):
 
 
 ANSWERED = FreeNode._answered
-# Steps that are 10 % larger are noticed too, but not in every set of runs.
+
+
+def _larger(plan):
+    model = plan.model
+    larger = {"step_size": 1.1 * model.arguments["step_size"]}
+    return replace(plan, model=replace(model, arguments=model.arguments | larger))
+
+
 WRONG = {
-    "half the deadline": (_hasty, {}, ANSWERED),
-    "20 % more loss": (lambda plan: plan, {"drop": DROP + 0.2}, ANSWERED),
-    "late answers used": (lambda plan: plan, {}, _late_too),
+    "deadline": (lambda plan: replace(plan, wait=plan.wait / 2), 0.0, ANSWERED),
+    "loss": (lambda plan: plan, 0.2, ANSWERED),
+    "late": (lambda plan: plan, 0.0, _late_too),
+    "step": (_larger, 0.0, ANSWERED),
 }
+"""Half the deadline, 20 % more loss, late answers used, steps 10 % larger."""
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_processes_and_simulator_agree(tmp_path, mode):
-    """Nothing that agents end with tells the two apart, and wrong rules are told."""
-    path = _plan(tmp_path, MODES[mode])
-    numbers = map(str, (N_RUNS, DROP, DELAY))
-    command = [sys.executable, "-m", "tests.deploy.forked", path, tmp_path, *numbers]
+def _ran(case, path):
+    """Return what took how long in runs of real processes, run by run."""
+    numbers = map(str, (case.n_runs, case.drop, case.delay))
+    command = [sys.executable, "-m", "tests.deploy.forked", path, path.parent, *numbers]
     paths = os.pathsep.join(path for path in sys.path if path)
     environment = os.environ | {"PYTHONPATH": paths}
     ran = subprocess.run(
         command, env=environment, capture_output=True, timeout=PATIENCE, check=False
     )
     assert ran.returncode == 0, ran.stderr.decode()
-    took = json.loads(ran.stdout)
-    ended = [_learned(tmp_path / f"run{k}") for k in range(N_RUNS)]
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_processes_and_simulator_agree(tmp_path, name):
+    """Nothing that agents end with tells the two apart, and wrong rules are told."""
+    case = CASES[name]
+    path = _plan(tmp_path, case)
+    took = _ran(case, path)
+    ended = [_learned(tmp_path / f"run{k}") for k in range(case.n_runs)]
     real = np.array([_outcome(nodes, [n.diary for n in nodes]) for nodes in ended])
     assert (real.std(axis=0)[0] > 0).all()  # there is a distribution
     plan = read_plan(path)
-    assert _unlikely(real, _simulated(plan, took, N_SEEDS)) == {}
-    for wrong, (change, conditions, answered) in WRONG.items():
+    links = {"batches": not case.delay}  # else each message is delayed by itself
+    found = _simulated(plan, took, N_SEEDS, drop=case.drop, **links)
+    assert _unlikely(real, found) == {}
+    for wrong in case.wrong:
+        change, more_loss, answered = WRONG[wrong]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(FreeNode, "_answered", answered)
-            found = _simulated(change(plan), took, N_WRONG, **conditions)
+            drop = case.drop + more_loss
+            found = _simulated(change(plan), took, N_WRONG, drop=drop, **links)
         assert _unlikely(real, found), f"{wrong} goes unnoticed"

@@ -8,7 +8,7 @@ import pytest
 
 from halk.cli import main
 from halk.component import subclasses
-from halk.deploy import ConfigError, read_config
+from halk.deploy import ConfigError, read_config, simulation
 from halk.deploy.activation import Activation, Jitter, Poisson
 from halk.deploy.conditions import Conditions
 from halk.deploy.folder import prepare
@@ -65,7 +65,8 @@ def models(world):
 def test_alone_the_scheme_changes_nothing(tmp_path, scheme):
     plan = network(tmp_path, edges=False)
     before, found = simulate_free(plan, delay=0.0)
-    after, again = simulate_free(plan, activation=scheme, delay="exponential", seed=1)
+    slow = {"delay": "exponential", "lag": "uniform", "work": "exponential"}
+    after, again = simulate_free(plan, activation=scheme, seed=1, **slow)
     assert models(before) == models(after)
     assert found == again
 
@@ -74,6 +75,7 @@ def test_alone_the_scheme_changes_nothing(tmp_path, scheme):
 def test_the_seed_decides(tmp_path, scheme):
     plan = network(tmp_path)
     faults = {"activation": scheme, "delay": "exponential:mean=0.02", "drop": 0.1}
+    faults |= {"lag": "exponential", "work": "uniform"}
     one, found = simulate_free(plan, seed=3, **faults)
     other, again = simulate_free(plan, seed=3, **faults)
     assert one.log == other.log
@@ -95,7 +97,6 @@ def test_bernoulli_with_certainty_is_all_at_once(tmp_path):
 @pytest.fixture
 def taken_by(monkeypatch):
     """Return what gives the times of readings of a simulation."""
-    from halk.deploy import simulation  # noqa: PLC0415
 
     def run(plan, **conditions):
         noted = []
@@ -223,6 +224,94 @@ def test_the_simulator_has_the_rules_of_the_field(tmp_path, rate, delay):
         np.testing.assert_array_equal(f.atoms, g.atoms)
         np.testing.assert_array_equal(f.weights, g.weights)
         np.testing.assert_array_equal(real.agent.multipliers, node.agent.multipliers)
+
+
+def answered(plan, **conditions):
+    """Return the share of queries that were answered in time."""
+    world, _ = simulate_free(plan, activation="in_turn", **conditions)
+    asked = sum(node.agent.asked.sum() for node in world.living())
+    return asked / (2 * sum(score.n_readings for score in world.scores))
+
+
+@pytest.mark.parametrize("slow", ["delay", "work"])
+def test_an_answer_is_late_whatever_takes_long(tmp_path, slow):
+    """Twice each is on the way from a reading to the last answer to it."""
+    plan = network(tmp_path, wait=0.1)
+    short = {"delay": 0.004, "lag": 0.004, "work": 0.004}
+    assert answered(plan, **short | {slow: 0.03}) == 1
+    assert answered(plan, **short | {slow: 0.06}) == 0
+
+
+def test_who_looks_late_finds_the_answers_there(tmp_path):
+    """All look as late as each other; a turn first hears, then ends a wait."""
+    assert answered(network(tmp_path, wait=0.01), delay=0.004, lag=0.1) == 1
+
+
+def test_in_batches_nothing_overtakes_what_was_said_with_it(tmp_path, monkeypatch):
+    arrivals = {}
+
+    class Noting(simulation.PacedWorld):
+        def arrival(self, sender, receiver):
+            time = super().arrival(sender, receiver)
+            arrivals.setdefault((sender, receiver, self.now), set()).add(time)
+            n_said.append(time)
+            return time
+
+    monkeypatch.setattr(simulation, "PacedWorld", Noting)
+    plan = network(tmp_path, rate=None)
+    for batches in (False, True):
+        n_said = []
+        arrivals.clear()
+        simulate_free(plan, delay="uniform", batches=batches, lag=0.01)
+        assert len(n_said) > len(arrivals)
+        assert all(len(one) == 1 for one in arrivals.values()) == batches
+
+
+def test_who_waits_looks_after_its_lag(tmp_path, monkeypatch):
+    """A message is heard a lag after the first that came since the last turn."""
+    first, late = {}, set()
+
+    class Noting(simulation.PacedWorld):
+        def on_deliver(self, packet):
+            first.setdefault(self.names.index(packet[1]), self.now)
+            super().on_deliver(packet)
+
+        def _turn(self, i):
+            late.add(round(self.now - first.pop(i, self.now), 9))
+            super()._turn(i)
+
+    monkeypatch.setattr(simulation, "PacedWorld", Noting)
+    plan = network(tmp_path)
+    simulate_free(plan, activation="in_turn", delay=0.0, lag=0.003)
+    # a little less for one who was about to look anyway
+    assert max(late) == 0.003
+    assert len(late) < 20
+
+
+def test_who_works_hears_nothing_else(tmp_path, monkeypatch):
+    """Turns begin when the work of the last is done, with all that came meanwhile."""
+    turns, done, heard = [], [-1.0] * N, 0
+
+    class Noting(simulation.PacedWorld):
+        def _turn(self, i):
+            nonlocal heard
+            assert self.now >= done[i]
+            n = len(self.hub._boxes[self.names[i]])
+            super()._turn(i)
+            done[i] = self._done_at[i]
+            heard = max(heard, n)
+            turns.append(done[i] - self.now - n * 0.004)
+
+    monkeypatch.setattr(simulation, "PacedWorld", Noting)
+    plan = network(tmp_path, rate=None)
+    _, found = simulate_free(plan, delay="uniform", work=0.004, lag="uniform")
+    assert heard > 1
+    assert {round(one, 9) for one in turns} == {
+        0.0,
+        0.004,
+    }  # without and with a reading
+    assert sum(one > 0.002 for one in turns) == N * T
+    assert all(one.readings for one in found)
 
 
 def test_in_the_field_the_scheme_has_the_same_clock(tmp_path):

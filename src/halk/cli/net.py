@@ -95,9 +95,12 @@ def simulate(
     *,
     drop: float | None = None,
     delay: str | None = None,
+    batches: Annotated[bool | None, Flag] = None,
     rate_spread: float | None = None,
     activation: str | None = None,
     think: str | None = None,
+    lag: str | None = None,
+    work: str | None = None,
     seed: int | None = None,
     json: Annotated[bool, Flag] = False,
 ) -> None:
@@ -114,6 +117,8 @@ def simulate(
     delay
         Seconds that a message takes, by default 0.005; or a distribution of them:
         uniform:low=0,high=0.01 or exponential:mean=0.005,least=0.001.
+    batches
+        What is said to a neighbour in one turn arrives together.
     rate_spread
         How different the rates of agents are: with s, up to 1 + s times faster or
         slower, at random.
@@ -122,8 +127,14 @@ def simulate(
         asleep:share=0.5,period=10, all_at_once, in_turn, one_at_random or
         bernoulli:q=0.5; by default as [readings] says.
     think
-        Seconds that an agent without a rate needs for a reading, by default 0.001; or
-        a distribution, as for delay.
+        Seconds from the end of a step to the next reading of an agent without a rate,
+        by default 0.001; or a distribution, as for delay.
+    lag
+        Seconds until an agent that waits hears what comes, with all that came
+        meanwhile, by default 0; or a distribution.
+    work
+        Seconds of work for a message that is heard or a reading that is taken, in
+        which nothing else is heard, by default 0; or a distribution.
     seed
         Decides what is random; by default 0.
     json
@@ -139,8 +150,9 @@ def simulate(
         for remark in plan.remarks():
             say(f"{network}: {remark}")
     given = {
-        "drop": drop, "delay": delay, "rate_spread": rate_spread,
-        "activation": activation, "think": think, "seed": seed,
+        "drop": drop, "delay": delay, "batches": batches, "rate_spread": rate_spread,
+        "activation": activation, "think": think, "lag": lag, "work": work,
+        "seed": seed,
     }  # fmt: skip
     if plan.mode == "lockstep":
         has_any = any(value is not None for value in given.values())

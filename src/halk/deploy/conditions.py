@@ -26,29 +26,44 @@ class Conditions:
         Share of messages that are lost.
     delay : Delay, float, str or dict
         Seconds that a message takes, or a distribution of them by its name.
+    batches : bool
+        Whether what an agent says to a neighbour in one turn arrives together, as over
+        Zenoh; by default every message takes a time of its own.
     rate_spread : float
-        Rates of agents are multiplied by a random number between ``1 / (1 + s)`` and
-        ``1 + s``; without a rate, the time that they need for a reading.
+        Rates of agents are divided by a random number between ``1 / (1 + s)`` and
+        ``1 + s``; ``think``, ``lag`` and ``work`` are multiplied by it.
     activation : Activation, str or dict, optional
         When agents take readings; by default as ``[readings]`` says.
     think : Delay, float, str or dict
-        Seconds that an agent needs for a reading, if it takes them as fast as it can.
+        Seconds from the end of a step to the next reading, if an agent takes them as
+        fast as it can.
+    lag : Delay, float, str or dict
+        Seconds until an agent that waits does what there is to do, such as hear a
+        message; what comes meanwhile it hears too.
+    work : Delay, float, str or dict
+        Seconds of work for a message that is heard or a reading that is taken. What
+        comes meanwhile waits; what is said leaves when its work is done.
     seed : int
         Decides what is random.
     """
 
     drop: float = 0.0
     delay: Any = 0.005
+    batches: bool = False
     rate_spread: float = 0.0
     activation: Any = None
     think: Any = 0.001
+    lag: Any = 0.0
+    work: Any = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
         Faults(drop=real("drop", self.drop))
         nonnegative("rate_spread", self.rate_spread)
         integer("seed", self.seed)
-        for name in ("delay", "think"):
+        if not isinstance(self.batches, bool):
+            raise TypeError(f"batches must be true or false, got {self.batches!r}")
+        for name in ("delay", "think", "lag", "work"):
             object.__setattr__(self, name, _delay(name, getattr(self, name)))
         scheme = self.activation
         if scheme is not None and not isinstance(scheme, Activation):

@@ -2,7 +2,8 @@
 
 As :class:`halk.deploy.runner.Runner` has it, an agent does something in turns only:
 when a message is there, when a reading is due, or after a pulse. A turn hears, ends a
-wait that is over, and takes the next reading if it is time.
+wait that is over, and takes the next reading if it is time. Where that is work, what
+comes meanwhile is for the next turn.
 """
 
 from __future__ import annotations
@@ -38,8 +39,14 @@ class Course(NamedTuple):
     clocks: Sequence[Clock]
     thinks: Sequence[Delay]
     """Seconds between the end of a step and the next reading, without a rate."""
+    lags: Sequence[Delay]
+    """Seconds until who waits does what there is to do."""
+    works: Sequence[Delay]
+    """Seconds of work for a message that is heard, or a reading that is taken."""
     is_common: bool
     """Whether the clocks are one clock, which starts for all at once."""
+    batches: bool
+    """Whether what is said to a neighbour in one turn arrives together."""
 
 
 class PacedWorld(World):
@@ -59,6 +66,12 @@ class PacedWorld(World):
         self._due: list[float | None] = [None] * n
         self._is_learning = [False] * n
         self._turn_at = [0.0] * n
+        self._is_roused = [False] * n
+        """Whether there is something to do for one who waited, after its lag."""
+        self._done_at = [0.0] * n
+        """When the work of the last turn is done, or of this one so far."""
+        self._sent: dict[tuple[str, str], tuple[float, float]] = {}
+        """The last turn in which one spoke to another, and when it arrives."""
         self._has_met, self._begins = False, inf
         super().__init__(make, n, self._reading, 0, seed, faults, max_order=10**9)
 
@@ -76,24 +89,65 @@ class PacedWorld(World):
 
     def on_wake(self, i: int) -> None:
         """Make a turn, unless there was one since that was meant to be."""
-        if self.now == self._turn_at[i]:
+        if self.now != self._turn_at[i]:
+            return
+        if self._is_roused[i] or self.now <= self._done_at[i]:
             self._turn(i)
+        else:
+            self._rouse(i)
 
     def on_deliver(self, packet: tuple[str, str, bytes]) -> None:
-        """Hand bytes over, and let the receiver make a turn."""
-        super().on_deliver(packet)
-        self._turn(self.names.index(packet[1]))
+        """Put bytes into a box, and let the receiver make a turn as soon as it can.
+
+        Nodes of this world do not crash, and no link is cut.
+        """
+        self.hub.deliver(*packet)
+        i = self.names.index(packet[1])
+        if self.now < self._done_at[i]:
+            self._turn_by(i, self._done_at[i])
+        elif not self._is_roused[i]:
+            self._rouse(i)
+
+    def _rouse(self, i: int) -> None:
+        """Let an agent that waits make a turn, after its lag."""
+        lag = self.course.lags[i].draw(self.rng)
+        if lag > 0:
+            self._is_roused[i] = True
+            self._turn_by(i, self.now + lag)
+        else:
+            self._turn(i)
+
+    def arrival(self, sender: str, receiver: str) -> float:
+        """Return when a message arrives: it leaves when the work for it is done.
+
+        In batches, with what was said to the same neighbour before in this turn.
+        """
+        leaves = self._done_at[self.names.index(sender)]
+        turn, time = self._sent.get((sender, receiver), (-1.0, 0.0))
+        if not self.course.batches or turn != self.now:
+            time = leaves + self.faults.latency(self.rng)
+            self._sent[sender, receiver] = self.now, time
+        return max(time, leaves)
 
     def _turn(self, i: int) -> None:
         node: Any = self.nodes[i]
+        self._done_at[i], self._is_roused[i] = self.now, False
+        for name, content in self._ends[i].poll():
+            self._work(i)
+            self._did(i, node, node.receive(name, content, self.now))
         step, parcels = node.step, node.wake(self.now)
         if parcels or node.step != step:
             self._did(i, node, parcels)
         if self._is_due(i, node):
+            self._work(i)
             self._take(i, node)
-            self._turn_by(i, self.now)
+            self._turn_by(i, self._done_at[i])
         else:
-            self._turn_by(i, self._next_turn(i, node))
+            spent = self._done_at[i] - self.now
+            self._turn_by(i, self._next_turn(i, node) + spent)
+
+    def _work(self, i: int) -> None:
+        self._done_at[i] += self.course.works[i].draw(self.rng)
 
     def _turn_by(self, i: int, time: float) -> None:
         self._turn_at[i] = time
@@ -145,7 +199,8 @@ class PacedWorld(World):
     def _start_together(self) -> None:
         for i, clock in enumerate(self.course.clocks):
             due = self._due[i] = clock.start(self._begins)
-            self._turn_by(i, due)
+            if not self._is_roused[i]:
+                self._turn_by(i, max(due, self._done_at[i]))
 
     def _take(self, i: int, node: Any) -> None:
         """Give an agent its next reading, and note what it would have said."""

@@ -110,8 +110,8 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     plan : Plan
     **conditions
         Those of :class:`halk.deploy.conditions.Conditions`: ``drop``, ``delay``,
-        ``rate_spread``, ``activation``, ``think`` and ``seed``; by default as the plan
-        has them.
+        ``batches``, ``rate_spread``, ``activation``, ``think``, ``lag``, ``work`` and
+        ``seed``; by default as the plan has them.
 
     Examples
     --------
@@ -121,12 +121,13 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     given = plan.simulation.but(**conditions)
     X, Y, bad = stream_of(plan)
     counts = [len(plan.rows(i)) for i in range(len(plan.names))]
-    course = Course(X, Y, counts, *_paces(plan, given))
+    course = Course(X, Y, counts, *_paces(plan, given), given.batches)
     faults = Faults(drop=given.drop, delay=given.delay, until=inf)
     world = PacedWorld(_maker(plan), plan.wait, course, given.seed, faults)
     while not world.is_over:
         world.run(world.now + 1.0)
-    world.run(world.now + 4 * (plan.wait + given.delay.mean))
+    slowest = plan.wait + given.delay.mean + given.lag.mean + given.work.mean
+    world.run(world.now + 4 * slowest)
     found = []
     for i, node in enumerate(world.living()):
         n = sum(node.refused.values())
@@ -135,8 +136,10 @@ def simulate_free(plan: Plan, **conditions: Any) -> tuple[World, list[Outcome]]:
     return world, found
 
 
-def _paces(plan: Plan, given: Conditions) -> tuple[list[Clock], list[Delay], bool]:
-    """Return the clock of every agent, how long it thinks, and if they tick as one.
+def _paces(
+    plan: Plan, given: Conditions
+) -> tuple[list[Clock], list[Delay], list[Delay], list[Delay], bool]:
+    """Return clocks of agents, their thinks, lags and works, and if they tick as one.
 
     The random numbers of an agent are those of its name: neither its place among the
     others nor what becomes of messages changes its clock.
@@ -147,13 +150,16 @@ def _paces(plan: Plan, given: Conditions) -> tuple[list[Clock], list[Delay], boo
         None if source.rate is None else factor / source.rate
         for source, factor in zip(plan.sources, factors, strict=True)
     ]
-    thinks: list[Delay] = [given.think.times(factor) for factor in factors]
+    thinks, lags, works = (
+        [one.times(factor) for factor in factors]
+        for one in (given.think, given.lag, given.work)
+    )
     scheme: Activation | None = given.activation
     if scheme is not None:
-        return scheme.clocks(pauses, rngs), thinks, not scheme.is_own
+        return scheme.clocks(pauses, rngs), thinks, lags, works, not scheme.is_own
     own = zip(plan.sources, pauses, rngs, strict=True)
     clocks = [one.activation.clocks([pause], [rng])[0] for one, pause, rng in own]
-    return clocks, thinks, False
+    return clocks, thinks, lags, works, False
 
 
 def _maker(plan: Plan) -> Callable[[int], FreeNode]:

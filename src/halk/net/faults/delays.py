@@ -1,4 +1,4 @@
-"""How long messages take, as distributions.
+"""How long messages and pieces of work take, as distributions.
 
 To add one: a class with its parameters and ``draw``. Files and commands find it by its
 name.

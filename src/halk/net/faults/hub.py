@@ -45,7 +45,7 @@ class FaultyHub(Hub):
             content = data
             if rng.random() < faults.corrupt:
                 content = self._corrupted(data)
-            time = world.now + faults.latency(rng)
+            time = world.arrival(sender, receiver)
             world.at(time, "deliver", (sender, receiver, content))
 
     def _corrupted(self, data: bytes) -> bytes:

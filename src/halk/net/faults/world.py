@@ -99,6 +99,10 @@ class World:
         heapq.heappush(self._heap, (time, self._n_scheduled, kind, what))
         self._n_scheduled += 1
 
+    def arrival(self, sender: str, receiver: str) -> float:
+        """Return when a message arrives that is said now."""
+        return self.now + self.faults.latency(self.rng)
+
     def run(self, until: float) -> None:
         """Let everything happen up to a time.
 
