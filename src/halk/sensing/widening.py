@@ -65,14 +65,14 @@ def wider_if_better(
 
     All of them are tried on a part of what is kept and new, and the best is taken.
     """
-    tried = {widened(model.choices, x, model.schema, share) for share in SHARES}
-    if tried == {model.choices}:
+    tried = [widened(model.choices, x, model.schema, share) for share in SHARES]
+    if tried[-1] == model.choices:
         return model.choices
     problem = Problem(
         model.schema, model.sensors, model.graph, agent, x, y, model.spread
     ).sample()
     best, error = model.choices, (1 - BETTER) * problem.score(model.choices)
-    for choices in sorted(tried, key=lambda one: one.parts[0].spread):
+    for choices in tried:
         score = problem.score(choices)
         if score < error:
             best, error = choices, score
