@@ -129,6 +129,25 @@ def test_fill_gives_the_table_back(model, capsys):
             assert low < value < high
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_fill_separates_cells_as_the_table_did(model, capsys, delimiter):
+    text = Path("readings.csv").read_text().replace(",", delimiter)
+    Path("other.csv").write_text(f"# buoys\n{text}")
+    plain = run(capsys, "fill", model, "readings.csv").out
+    other = run(capsys, "fill", model, "other.csv").out
+    assert other == plain.replace(",", delimiter)
+
+
+def test_one_reading_is_told_of_without_shares(model, capsys):
+    write("one.csv", {"sensor": ["s0"], "depth_m": [0.5], "t_C": [11.0]})
+    shown = run(capsys, "update", model, "one.csv", "-o", "newer.halk")
+    assert "1 new reading learned" in shown.out
+    assert "nan" not in shown.out.replace("\n", " ")
+    write("wrong.csv", {"sensor": ["s0"], "depth_m": [0.6], "t_C": [1e6]})
+    shown = run(capsys, "update", model, "wrong.csv", "-o", "newer.halk")
+    assert "far from the others" in shown.err.replace("\n", " ")
+
+
 def test_fill_into_files(model, capsys):
     pandas = pytest.importorskip("pandas")
     shown = run(capsys, "fill", model, "readings.csv", "-o", "filled.csv")

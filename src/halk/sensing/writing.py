@@ -47,8 +47,8 @@ def _write_bytes(made: Filled, target: str, file: Any) -> None:
 
 
 def write_csv(made: Filled, target: str, file: TextIO) -> None:
-    """Write a filled table as CSV, all its columns as they were."""
-    writer = csv.writer(file, lineterminator="\n")
+    """Write a filled table as CSV, all its columns as they were, and what separates."""
+    writer = csv.writer(file, delimiter=made.table.delimiter, lineterminator="\n")
     added = made.columns(target)
     kept = [k for k, name in enumerate(made.table.header) if name not in added]
     writer.writerow([*(made.table.header[k] for k in kept), *added])

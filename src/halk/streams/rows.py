@@ -25,6 +25,7 @@ class Table(NamedTuple):
     word: str  # what is numbered: "line" or "row"
     sha256: str
     units: Mapping[str, str] = MappingProxyType({})  # that the file itself names
+    delimiter: str = ","  # between the cells of a CSV file
 
     def cells(self, column: str) -> Any:
         """Return a column by its name: a list, or an array of numbers or times."""
@@ -58,7 +59,8 @@ def loaded(source: Source) -> Table:
 
 
 def _from_csv(source: Source) -> Table:
-    records = _records(source)
+    lines, first, delimiter = _body(source)
+    records = _records(source, lines, first, delimiter)
     _, header = next(records)
     columns: list[list[Any]] = [[] for _ in header]
     numbers, ragged = array("q"), []
@@ -73,11 +75,14 @@ def _from_csv(source: Source) -> Table:
             column.append(same.setdefault(cell, cell))
     if ragged:
         raise problems(ragged, "add or remove separators, or quote cells that hold one")
-    return Table(source.path, tuple(header), columns, numbers, "line", source.sha256)
+    return Table(
+        source.path, tuple(header), columns, numbers, "line", source.sha256,
+        delimiter=delimiter,
+    )  # fmt: skip
 
 
-def _records(source: Source) -> Iterator[Record]:
-    """Yield lines with something in them, stripped, after leading ``#`` comments."""
+def _body(source: Source) -> tuple[io.StringIO, int, str]:
+    """Return what follows leading ``#`` comments, their number, and what separates."""
     lines = io.StringIO(source.text(), newline="")
     first, start = 0, 0
     for line in lines:
@@ -87,7 +92,14 @@ def _records(source: Source) -> Iterator[Record]:
     else:
         raise DataError(f"{source.path} must begin with a header, got comments only")
     lines.seek(start)
-    rows = csv.reader(lines, delimiter=_delimiter(line), strict=True)
+    return lines, first, _delimiter(line)
+
+
+def _records(
+    source: Source, lines: io.StringIO, first: int, delimiter: str
+) -> Iterator[Record]:
+    """Yield lines with something in them, stripped; ``first`` came before."""
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
     end = 0
     while True:
         try:
