@@ -11,7 +11,7 @@ import numpy as np
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part
 from halk.sensing.model import SensorModel
-from halk.sensing.problem import ATOMS, Problem, mean_order
+from halk.sensing.problem import ATOMS, Problem, Size
 from halk.sensing.search import Search
 from halk.sensing.trials import Trial, Trials
 from halk.tables.readings import Rows
@@ -82,14 +82,11 @@ class Job(NamedTuple):
             problem.schema, problem.sensors, problem.graph, choices, self.coverage,
             learner, problem.spread,
         )  # fmt: skip
-        size = 0.0
+        size = Size(learner, problem.agent, GROWTH * ATOMS, COARSER)
 
         def told(share: float) -> None:
-            nonlocal size
-            before, size = size, mean_order(learner, problem.agent)
-            # one that shrinks already is left to it
-            if self.may_widen and size > GROWTH * ATOMS and size >= before:
-                learner.set_epsilon(COARSER * learner.epsilon)
+            if self.may_widen:
+                size.check(share)
             self.progress(what, share)
 
         model.learn(Rows(problem.agent, problem.x, problem.y), told)

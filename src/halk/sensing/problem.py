@@ -1,6 +1,6 @@
 """A table to learn, and how well choices learn it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,9 @@ TRIAL_READINGS = 2_500
 """Readings that a trial learns at most."""
 
 
+GROWTH = 1.5
+"""By how much the budget of a trial grows while models are too large."""
+
 ATOMS = 60
 """Atoms of a sensor on average beyond which choices are not taken: models are small."""
 
@@ -28,10 +31,37 @@ class TooLargeError(Exception):
     """A model has more atoms than models are to have."""
 
 
-def mean_order(learner: HALK, agent: Indices) -> float:
-    """Return how many atoms sensors with readings have on average."""
-    has = np.bincount(agent, minlength=learner.network.n_agents) > 0
-    return float(learner.model_order[has].mean())
+class Size:
+    """Looks after the size of models: the budget grows while they are too large.
+
+    Parameters
+    ----------
+    learner : HALK
+    agent : int array
+        Whose readings they are: sensors without any do not count.
+    most : float
+        Atoms on average beyond which models are too large.
+    factor : float
+        By which the budget grows each time; infinite if it may not.
+    """
+
+    def __init__(
+        self, learner: HALK, agent: Indices, most: float, factor: float
+    ) -> None:
+        self._learner, self._most, self._factor = learner, most, factor
+        self._counts = np.bincount(agent, minlength=learner.network.n_agents) > 0
+        self._last = 0.0
+
+    def check(self, share: float) -> None:
+        """Let the budget grow if models are too large and do not shrink already."""
+        before, self._last = self._last, self._order()
+        if self._last > self._most and self._last >= before:
+            if np.isinf(self._factor):
+                raise TooLargeError
+            self._learner.set_epsilon(self._factor * self._learner.epsilon)
+
+    def _order(self) -> float:
+        return float(self._learner.model_order[self._counts].mean())
 
 
 @dataclass(frozen=True)
@@ -65,8 +95,14 @@ class Problem:
         """Return what the kernel compares."""
         return inputs_of(choices, self.x, self.agent, self.schema, self.sensors)
 
-    def score(self, choices: Choices, seed: int = 0) -> float:
-        """Return the error at new readings in the second half, in spreads of values."""
+    def score(
+        self, choices: Choices, may_grow: bool = True, seed: int = 0
+    ) -> tuple[float, Choices]:
+        """Return the error at new readings in the second half, in spreads of values.
+
+        With it the choices, of which the budget grew while models were too large; if it
+        may not grow, their error is infinite.
+        """
         n = len(self.y)
         rng = np.random.default_rng([seed, 1])
         order = with_gaps(self.agent, self.x, rng)
@@ -76,16 +112,14 @@ class Problem:
         common = Common(learner, choices.scaling)
         common.prepare(Z.shape[1])
 
-        def check(share: float) -> None:
-            if mean_order(learner, self.agent) > ATOMS:
-                raise TooLargeError
-
+        size = Size(learner, self.agent, ATOMS, GROWTH if may_grow else np.inf)
         try:
-            predictions = taught(common, steps, self.agent, Z, self.y, check)
+            predictions = taught(common, steps, self.agent, Z, self.y, size.check)
         except (DivergenceError, TooLargeError):
-            return float("inf")
+            return float("inf"), choices
         misses = predictions[late] - self.y[late]
-        return float(np.sqrt(np.mean(misses**2))) / self.spread
+        error = float(np.sqrt(np.mean(misses**2))) / self.spread
+        return error, replace(choices, budget=float(learner.epsilon))
 
     def sample(self, seed: int = 0) -> "Problem":
         """Return a part to try choices on: few sensors rather than few of each.

@@ -2,16 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
-
-import numpy as np
 
 from halk.sensing.choices import Choices
 from halk.sensing.problem import Problem
-
-COARSER = 5
-"""How often the budget is doubled for a model that is too large."""
 
 AT_ONCE = 2
 """Trials made at once: compiled code leaves Python's lock to others while it works."""
@@ -71,7 +66,7 @@ class Trials:
     ) -> tuple[float, Choices]:
         """Return the error of choices, and the choices with a budget that will do.
 
-        Models that come out too large are tried again with a larger budget.
+        It grows for models that are too large.
         """
         self.prepare([choices])
         score, made = self.known[choices]
@@ -81,9 +76,4 @@ class Trials:
         return score, made
 
     def _tried(self, choices: Choices) -> tuple[float, Choices]:
-        for _ in range(COARSER):
-            score = self.problem.score(choices)
-            if not np.isposinf(score) or "budget" in self.fixed:
-                break
-            choices = replace(choices, budget=2 * choices.budget)
-        return score, choices
+        return self.problem.score(choices, "budget" not in self.fixed)

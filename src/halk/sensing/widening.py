@@ -71,9 +71,9 @@ def wider_if_better(
     problem = Problem(
         model.schema, model.sensors, model.graph, agent, x, y, model.spread
     ).sample()
-    best, error = model.choices, (1 - BETTER) * problem.score(model.choices)
+    best, error = model.choices, (1 - BETTER) * problem.score(model.choices)[0]
     for choices in tried:
-        score = problem.score(choices)
+        score, _ = problem.score(choices)
         if score < error:
             best, error = choices, score
     return best
