@@ -19,8 +19,7 @@ TRIAL_STEPS = 10_000
 TRIAL_READINGS = 2_500
 """Readings that a trial learns at most."""
 
-
-GROWTH = 1.5
+COARSER = 1.5
 """By how much the budget of a trial grows while models are too large."""
 
 ATOMS = 60
@@ -111,8 +110,7 @@ class Problem:
         learner, Z = self.learner(choices), self.inputs(choices)
         common = Common(learner, choices.scaling)
         common.prepare(Z.shape[1])
-
-        size = Size(learner, self.agent, ATOMS, GROWTH if may_grow else np.inf)
+        size = Size(learner, self.agent, ATOMS, COARSER if may_grow else np.inf)
         try:
             predictions = taught(common, steps, self.agent, Z, self.y, size.check)
         except (DivergenceError, TooLargeError):
