@@ -18,6 +18,7 @@ from halk._jit import (
     lined_up,
     matrix_at,
     padded,
+    part_of,
     pointer,
 )
 from halk._validation import Indices, Vector
@@ -46,10 +47,10 @@ def run_of(arena: Arena, i: int) -> Dictionary:
     p = arena.tail[2]
     return Dictionary(
         matrix_at(arena.atoms, p * r, p, c),
-        arena.weights[r : r + c],
-        arena.inverse[s : s + c * c],
-        arena.diagonal[r : r + c],
-        arena.norms[r : r + c],
+        part_of(arena.weights, r, c),
+        part_of(arena.inverse, s, c * c),
+        part_of(arena.diagonal, r, c),
+        part_of(arena.norms, r, c),
     )
 
 

@@ -1,11 +1,11 @@
-"""Matrices inside flat arrays, as the arena has them."""
+"""Parts of flat arrays, and matrices inside them, as the arena has them."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from halk._jit import borrowed, compiled, matrix_at
+from halk._jit import borrowed, compiled, matrix_at, part_of, point_of
 
 
 @compiled
@@ -39,3 +39,41 @@ def test_matrices_in_flat_arrays(
     np.testing.assert_array_equal(view, places)
     np.testing.assert_array_equal(flat[:start], before[:start])
     np.testing.assert_array_equal(flat[start + n * p :], before[start + n * p :])
+
+
+@compiled
+def fill_part(flat: Any, start: int, n: int, out: Any) -> int:
+    """Copy a part of a flat array, and write places into it."""
+    one, two = part_of(flat, start, n), part_of(borrowed(flat), start, n)
+    for k in range(n):
+        out[k] = one[k]
+        two[k] = 10.0 + k
+    return len(two)
+
+
+@pytest.mark.parametrize(("start", "n"), [(0, 1), (3, 4), (5, 0), (20, 4)])
+def test_parts_of_flat_arrays(start: int, n: int, rng: np.random.Generator) -> None:
+    flat = rng.normal(size=24)
+    expected, out = flat.copy(), np.empty(n)
+    assert fill_part(flat, start, n, out) == n
+    np.testing.assert_array_equal(out, expected[start : start + n])
+    expected[start : start + n] = 10.0 + np.arange(n)
+    np.testing.assert_array_equal(flat, expected)
+
+
+@compiled
+def ends(matrix: Any, row: int) -> Any:
+    """Return the last entries of a row, and of a part of it, counted from behind."""
+    point = point_of(borrowed(matrix), row)
+    part = point[1:]
+    part[-2] = 7.0
+    return point[-1], part[-len(part)], point[0], len(point)
+
+
+@pytest.mark.parametrize("row", [0, 2])
+def test_points_may_be_read_from_behind(row: int, rng: np.random.Generator) -> None:
+    matrix = rng.normal(size=(3, 4))
+    before = matrix.copy()
+    assert ends(matrix, row) == (before[row, 3], before[row, 1], before[row, 0], 4)
+    before[row, 2] = 7.0
+    np.testing.assert_array_equal(matrix, before)

@@ -32,6 +32,13 @@ def seasonal(x: Any, y: Any) -> float:
     return total
 
 
+def from_behind(x: Any, y: Any) -> float:
+    tail, other = x[len(x) // 2 :], y[len(x) // 2 :]
+    return (
+        1.0 + float(x[-1] * y[-1]) + 0.5 * float(tail[-len(tail)] * other[-len(tail)])
+    )
+
+
 def _ours() -> list[Kernel]:
     families = [cls for cls in subclasses(Kernel) if cls.__module__.startswith("halk.")]
     return [kernel for cls in families for kernel in cls.examples()]
@@ -43,6 +50,7 @@ KERNELS = [
     Polynomial(1, 2.0, 0.0),
     Constant(0.0),
     Custom(seasonal) + Gaussian(0.7),
+    Custom(from_behind),
 ]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 

@@ -1,7 +1,7 @@
 """Compilation to machine code: the only package that imports Numba."""
 
 from halk._jit import announcement, garbage  # noqa: F401
-from halk._jit.borrowing import borrowed, matrix_at
+from halk._jit.borrowing import borrowed
 from halk._jit.compilation import (
     IS_INTERPRETED,
     compiled,
@@ -43,6 +43,7 @@ from halk._jit.pointers import (
     pointer,
     skeleton,
 )
+from halk._jit.views import matrix_at, part_of, point_of
 
 __all__ = [
     "FARTHEST",
@@ -73,7 +74,9 @@ __all__ = [
     "packed",
     "padded",
     "parameters",
+    "part_of",
     "point_function",
+    "point_of",
     "pointer",
     "prefetch",
     "root",

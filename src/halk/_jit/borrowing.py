@@ -9,10 +9,8 @@ They must not outlive the call.
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import (
     AbstractTemplate,
@@ -28,9 +26,6 @@ from numba.extending import (
     models,
     register_model,
 )
-from numba.np import arrayobj
-
-from halk._validation import Matrix, Vector
 
 
 class BorrowedArray(types.Array):
@@ -38,12 +33,12 @@ class BorrowedArray(types.Array):
 
     def __init__(self, dtype: Any, ndim: int, layout: str, **options: Any) -> None:
         super().__init__(dtype, ndim, layout, **options)
-        self.name = f"Borrowed{self.name}"
+        self.name = f"{type(self).__name__}({self.name})"
 
     def copy(self, dtype: Any = None, ndim: Any = None, layout: Any = None,
              readonly: Any = None) -> Any:  # fmt: skip
         """Return the type of a view."""
-        return BorrowedArray(
+        return type(self)(
             self.dtype if dtype is None else dtype,
             self.ndim if ndim is None else ndim,
             self.layout if layout is None else layout,
@@ -52,7 +47,7 @@ class BorrowedArray(types.Array):
     @property
     def key(self) -> Any:
         """What makes two of these types the same."""
-        return ("borrowed", self.dtype, self.ndim, self.layout)
+        return (type(self).__name__, self.dtype, self.ndim, self.layout)
 
     def can_convert_from(self, _: Any, other: Any) -> Any:
         """Return whether an array can be lent without a change."""
@@ -62,7 +57,7 @@ class BorrowedArray(types.Array):
 
 
 @register_model(BorrowedArray)
-class _Model(models.StructModel):
+class BorrowedModel(models.StructModel):
     """The members of Numba's own arrays, but the reference count is a mere address."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
@@ -161,38 +156,3 @@ def _lower_field(_c: Any, builder: Any, kind: Any, value: Any, name: str) -> Any
     place = cgutils.gep_inbounds(builder, value, 0, position)
     is_tuple = isinstance(kind.tuple_type.types[position], types.BaseNamedTuple)
     return place if is_tuple else builder.load(place)
-
-
-def matrix_at(a: Vector, start: int, n_rows: int, n_columns: int) -> Matrix:
-    """Return a view of a flat array as a matrix, from ``start`` on."""
-    return a[start : start + n_rows * n_columns].reshape(n_rows, n_columns)
-
-
-class _MatrixAt(AbstractTemplate):
-    key = matrix_at
-
-    def generic(self, given: Any, _: Any) -> Any:
-        kind = given[0].copy(ndim=2)
-        return signature(kind, given[0], types.intp, types.intp, types.intp)
-
-
-infer_global(matrix_at, types.Function(_MatrixAt))
-
-
-@lower_builtin(matrix_at, types.Array, types.intp, types.intp, types.intp)
-def _lower_matrix_at(context: Any, builder: Any, call: Any, values: Any) -> Any:
-    flat = context.make_array(call.args[0])(context, builder, values[0])
-    _, start, n_rows, n_columns = values
-    size = ir.Constant(start.type, 8)
-    made = context.make_array(call.return_type)(context, builder)
-    arrayobj.populate_array(
-        made,
-        data=builder.gep(flat.data, [start]),
-        shape=cgutils.pack_array(builder, [n_rows, n_columns]),
-        strides=cgutils.pack_array(builder, [builder.mul(n_columns, size), size]),
-        itemsize=size,
-        meminfo=flat.meminfo,
-        parent=flat.parent,
-    )
-    value = made._getvalue()  # noqa: SLF001
-    return impl_ret_borrowed(context, builder, call.return_type, value)

@@ -14,8 +14,9 @@ from numba import cfunc, typeof, types
 from numba.core.errors import NumbaError
 from numba.extending import lower_builtin, type_callable
 
-from halk._jit.borrowing import BorrowedArray, borrowed_type
+from halk._jit.borrowing import borrowed_type
 from halk._jit.compilation import IS_INTERPRETED
+from halk._jit.views import POINT
 from halk._validation import Vector
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,8 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Numba types this for its compiler, not for callers
 _type_of: Any = typeof
 
-_POINT = BorrowedArray(types.float64, 1, "C")
-_POINT_FUNCTION = types.float64(_POINT, _POINT)
+_POINT_FUNCTION = types.float64(POINT, POINT)
 
 
 def pointer(returns: Any, *examples: Any, cache: bool = True) -> Callable[[F], Any]:
@@ -40,7 +40,10 @@ def pointer(returns: Any, *examples: Any, cache: bool = True) -> Callable[[F], A
         result, *arguments = (
             borrowed_type(_type_of(example)) for example in (returns, *examples)
         )
-        compile_it = cfunc(result(*arguments), cache=cache, error_model="numpy")
+        # a pointer leads to what converts the arguments: inlined, it makes no call
+        compile_it = cfunc(
+            result(*arguments), cache=cache, error_model="numpy", forceinline=True
+        )
         return compile_it(function)
 
     return decorate

@@ -15,6 +15,7 @@ from halk._jit import (
     generic_procedure,
     internal,
     packed,
+    point_of,
 )
 from halk._validation import Matrix, Vector, array, without_nan
 from halk.component import Component
@@ -60,7 +61,7 @@ def kernel_at_itself(kernel: Any, points: Matrix, r: int, scratch: Matrix) -> fl
     """Return ``k(x, x)`` for point ``r`` of points in columns."""
     for f in range(len(points)):
         scratch[0, f] = points[f, r]
-    return float(kernel_value(kernel, scratch[0], scratch[0]))
+    return float(kernel_value(kernel, point_of(scratch, 0), point_of(scratch, 0)))
 
 
 @internal
@@ -69,7 +70,7 @@ def _value_at(kernel: Any, atoms: Matrix, k: int, m: int, scratch: Matrix) -> fl
         return 0.0
     for f in range(len(atoms)):
         scratch[1, f] = atoms[f, k]
-    return float(kernel_value(kernel, scratch[1], scratch[0]))
+    return float(kernel_value(kernel, point_of(scratch, 1), point_of(scratch, 0)))
 
 
 @compiled

@@ -8,7 +8,7 @@ from math import nan
 
 import numpy as np
 
-from halk._jit import borrowed, internal, matrix_at, padded
+from halk._jit import borrowed, inlined, internal, matrix_at, padded
 from halk._validation import Matrix, Vector
 from halk.arena import run_of
 from halk.compression import TERMS, Block
@@ -61,13 +61,13 @@ def answer(
     return FINISHED
 
 
-@internal
+@inlined
 def kept_rows(kept: Vector, place: int, m: int, b: int) -> Matrix:
     """Return the rows of ``m`` atoms that are kept at a place."""
     return matrix_at(kept, place, b, padded(m))
 
 
-@internal
+@inlined
 def with_rows(block: Block, cross: Matrix, solved: Matrix) -> Block:
     """Return the block with other places for kernel values and their products."""
     return Block(

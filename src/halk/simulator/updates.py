@@ -1,6 +1,6 @@
 """Functions move, then multipliers: what agents do with the answers of a step."""
 
-from halk._jit import borrowed, internal
+from halk._jit import borrowed, inlined, internal, part_of
 from halk.arena import run_of
 from halk.compression import (
     NEEDS_DECISION,
@@ -33,7 +33,7 @@ from halk.step import (
 )
 
 
-@internal
+@inlined
 def _with_rows(
     engine: Engine, desk: Desk, i: int, D: Dictionary, m: int, b: int
 ) -> Block:
@@ -61,7 +61,8 @@ def update_agent(
     r = talk.reading[i]
     y = readings.y[r] if r >= 0 else 0.0
     pace = borrowed(Pace(paces[i, 0], paces[i, 1], paces[i, 2]))
-    mu = state.multipliers[links.start[i] : links.start[i + 1]]
+    first = links.start[i]
+    mu = part_of(state.multipliers, first, links.start[i + 1] - first)
     while True:
         b = fill_inbox(engine, desk, readings, i)
         D, m = borrowed(run_of(arena, i)), arena.order[i]
@@ -85,9 +86,9 @@ def update_agent(
     arena.order[i] = m
     if r < 0:
         return FINISHED
-    h, first = desk.inbox.h, links.start[i]
+    h, apart = desk.inbox.h, talk.h
     for e in range(len(mu)):
-        talk.h[first + e] = h[e]
+        apart[first + e] = h[e]
     if not formulas.adapter.is_fixed:
         _adapt(engine, desk, readings, i, D, m, y)
     return FINISHED
@@ -105,7 +106,7 @@ def _adapt(
     slope = own_slope(engine.formulas, talk.own[i], y, state.target[i])
     state.arena.order[i] = adapted(
         engine.formulas, D, m, block, desk.workspace, state.adaptation[i],
-        state.scale[i : i + 1], slope, talk.around[i], talk.trust[i],
+        part_of(state.scale, i, 1), slope, talk.around[i], talk.trust[i],
         engine.settings.norm_bound,
     )  # fmt: skip
 
@@ -124,12 +125,15 @@ def settle(engine: Engine, first: int, last: int) -> None:
     state, talk, links = engine.state, engine.talk, engine.links
     for n in range(first, last):
         i = talk.touched[n]
-        begin, end = links.start[i], links.start[i + 1]
+        e = links.start[i]
+        n_edges = links.start[i + 1] - e
         eta = dual_pace(state.target[i], engine.paces[i, 1], engine.settings)
         talk.apart[i] = update_multipliers(
-            engine.settings, eta, talk.answer[begin:end], talk.h[begin:end],
-            links.tolerance[begin:end], state.multipliers[begin:end],
-            state.violation[begin:end], state.asked[begin:end],
+            engine.settings, eta,
+            part_of(talk.answer, e, n_edges), part_of(talk.h, e, n_edges),
+            part_of(links.tolerance, e, n_edges),
+            part_of(state.multipliers, e, n_edges),
+            part_of(state.violation, e, n_edges), part_of(state.asked, e, n_edges),
         )  # fmt: skip
         state.readings[i] += 1
 
