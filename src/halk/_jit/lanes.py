@@ -98,6 +98,11 @@ def packed(a: float, b: float, c: float, d: float) -> Lanes:
     return np.array([a, b, c, d])
 
 
+def put(a: Lanes, place: int, x: float) -> Lanes:
+    """Return ``a`` with ``x`` in one lane, or as it is if there is no such lane."""
+    return np.where(np.arange(LANES) == place, x, a)
+
+
 def fma(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     """Return ``a b + c``, rounded once when compiled."""
     return a * b + c
@@ -172,8 +177,8 @@ def _called(builder: Any, name: str, values: Any) -> Any:
     return builder.call(function, values)
 
 
-def _joined(builder: Any, values: Any) -> Any:
-    lanes = ir.Constant(_DOUBLES, ir.Undefined)
+def _joined(builder: Any, values: Any, kind: Any = _DOUBLES) -> Any:
+    lanes = ir.Constant(kind, ir.Undefined)
     for lane, value in enumerate(values):
         place = ir.Constant(ir.IntType(32), lane)
         lanes = builder.insert_element(lanes, value, place)
@@ -211,6 +216,16 @@ def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
 @_typed(packed, _LANES, *[types.Float] * LANES)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return _joined(builder, values)
+
+
+@_typed(put, _LANES, _Lanes, types.Integer, types.Float)
+def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
+    place = context.cast(builder, values[1], call.args[1], types.int64)
+    lanes = ir.Constant(_INTEGERS, list(range(LANES)))
+    is_there = builder.icmp_signed(
+        "==", lanes, _joined(builder, [place] * LANES, _INTEGERS)
+    )
+    return builder.select(is_there, _joined(builder, [values[2]] * LANES), values[0])
 
 
 @_typed(fma, _LANES, _Lanes, _Lanes, _Lanes)

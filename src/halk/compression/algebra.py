@@ -9,6 +9,7 @@ from halk._jit import (
     inlined,
     load,
     magnitude,
+    put,
     shared,
     spread,
     store,
@@ -74,14 +75,18 @@ def combine(A: Matrix, shares: Vector, n: int, out: Vector) -> None:
 
 @shared
 def sweep(S: Matrix, b: int, pivot: int) -> None:
-    """Gauss-Jordan step: after sweeping a set, its block of ``S`` is its inverse."""
-    top = S[pivot]
-    scale = 1.0 / top[pivot]
-    for c in range(0, b, LANES):
-        store(top, c, spread(scale) * load(top, c))
-    top[pivot] = scale
+    """Gauss-Jordan step: after sweeping a set, its block of ``S`` is its inverse.
+
+    Swept again, an index leaves the set. No number is written by itself: lanes that
+    are read after it would have to wait.
+    """
+    top, inverse = S[pivot], 1.0 / S[pivot, pivot]
     for row in range(b):
         if row != pivot:
-            factor = S[row, pivot]
-            S[row, pivot] = 0.0
-            add_scaled(S[row], -factor, top, b)
+            own, factor = S[row], S[row, pivot] * inverse
+            ratio = spread(factor)
+            for c in range(0, b, LANES):
+                left = load(own, c) - ratio * load(top, c)
+                store(own, c, put(left, pivot - c, -factor))
+    for c in range(0, b, LANES):
+        store(top, c, put(spread(inverse) * load(top, c), pivot - c, inverse))

@@ -20,27 +20,33 @@ from halk._jit import (
 )
 from halk._validation import Vector
 from halk.compression.algebra import dot, size
+from halk.compression.few import FEW, are_few_cheaper, few_left, few_removed
 from halk.compression.stages import are_all_cheaper
 from halk.compression.trust import DRIFT, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
-UNDECIDED, UNVERIFIED, DECIDED = 0, 1, 2
+UNDECIDED, UNVERIFIED, DECIDED, DEPENDENT = 0, 1, 2, 3
 """Greedy removal must look; or weights alone move, if the distance is verified; or it
-is."""
+is; or points may repeat, and that must be looked into first."""
 
 
 def weights_only(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
-    trust: Vector,
+    trust: Vector, is_merged: bool,
 ) -> int:  # fmt: skip
     """Try to remove all new atoms and no old one; leave the result in ``ws.weights``.
 
     ``block.solved`` holds the products with the inverse. Returns ``UNDECIDED`` where
     greedy removal would touch an old atom or keep a new one, ``UNVERIFIED`` where the
-    inverse is not yet known to be good enough.
+    inverse is not yet known to be good enough; and ``DEPENDENT`` where points may
+    repeat that were not yet merged.
     """
     limit, weights, diagonal = budget * budget, ws.weights, D.diagonal
-    square, size, moved, drift = _all_removed(D, m, block, ws, b)
+    are_few = 1 < b <= FEW
+    if are_few:
+        square, size, moved, drift = few_removed(D, m, block, ws, b)
+    else:
+        square, size, moved, drift = _all_removed(D, m, block, ws, b)
     spent = square if square > 0.0 else 0.0
     if not spent < limit:
         return UNDECIDED
@@ -51,6 +57,10 @@ def weights_only(
             return UNDECIDED
     if b == 1:
         is_path = _is_one_cheaper(D, m, block, ws)
+    elif are_few and few_left(m, block, ws, b):
+        is_path = are_few_cheaper(D, m, block, ws, b, spent)
+    elif not is_merged:
+        return DEPENDENT
     else:
         is_path = b == 0 or are_all_cheaper(D, m, block, ws, b, spent)
     if not is_path:

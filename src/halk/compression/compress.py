@@ -11,11 +11,13 @@ from halk._jit import LANES, Helper, borrowed, compiled, internal, load, pointer
 from halk._validation import Vector, nonnegative
 from halk.compression.block import (
     DECIDED,
+    DEPENDENT,
     UNDECIDED,
     UNVERIFIED,
     is_within,
     weights_only,
 )
+from halk.compression.few import FEW
 from halk.compression.greedy import commit, project
 from halk.compression.merge import merge_duplicates
 from halk.compression.panels import products
@@ -86,7 +88,7 @@ def _procedures(can_decide: bool, can_rescue: bool, can_project: bool) -> Proced
         project=pointer(0, D, 0, B, ws, 0, 0.0)(
             project if can_project else _no_projection
         ),
-        decide=pointer(0, D, 0, B, ws, 0, 0.0, trust)(
+        decide=pointer(0, D, 0, B, ws, 0, 0.0, trust, True)(
             weights_only if can_decide else _no_decision
         ),
         verify=verified(_verify if can_decide else _no_verdict),
@@ -106,7 +108,7 @@ def _no_projection(
 
 def _no_decision(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float,
-    trust: Vector,
+    trust: Vector, is_merged: bool,
 ) -> int:  # fmt: skip
     return ABSENT
 
@@ -165,16 +167,22 @@ def compress(
     Returns the number of atoms left, with ``D`` updated; or, where ``D`` has too little
     room, minus that number; or what else it needs. ``D`` is then untouched.
     """
-    b = merge_duplicates(D, m, block, ws, b)
-    if b == 1:
-        block.gram[0, 0] = block.diagonal[0]
-    else:
-        rows.fill_gram(rows.theta, scale, block.points, b, block.gram, ws.scratch)
-    outcome = UNDECIDED
-    if m >= YOUNG:
-        outcome = procedures.decide(D, m, block, ws, b, budget, trust)
-        if outcome == ABSENT:
-            return NEEDS_DECISION
+    # To look for points that repeat takes longer than to decide about a few of them,
+    # and where one does repeat they depend on each other.
+    comes_first = m < YOUNG or not 1 < b <= FEW
+    if comes_first:
+        b = merge_duplicates(D, m, block, ws, b)
+    outcome = _decided(
+        rows, procedures, scale, D, m, block, ws, b, budget, trust, comes_first
+    )
+    if not comes_first and outcome in (UNDECIDED, DEPENDENT):
+        n, b = b, merge_duplicates(D, m, block, ws, b)
+        if b < n or outcome == DEPENDENT:
+            outcome = _decided(
+                rows, procedures, scale, D, m, block, ws, b, budget, trust, True
+            )
+    if outcome == ABSENT:
+        return NEEDS_DECISION
     if outcome != DECIDED:
         rows.fill_gram(rows.theta, scale, D.atoms, m, ws.gram, ws.scratch)
     if outcome == DECIDED or (
@@ -186,6 +194,22 @@ def compress(
             store(old, k, load(new, k))
         return m
     return _replace_atoms(procedures, D, m, block, ws, b, budget, trust)
+
+
+@internal
+def _decided(
+    rows: Rows, procedures: Procedures, scale: float, D: Dictionary, m: int,
+    block: Block, ws: Workspace, b: int, budget: float, trust: Vector, is_merged: bool,
+) -> int:  # fmt: skip
+    """Fill the Gram matrix of the block; return whether weights alone move."""
+    if b == 1:
+        block.gram[0, 0] = block.diagonal[0]
+    else:
+        rows.fill_gram(rows.theta, scale, block.points, b, block.gram, ws.scratch)
+    if m < YOUNG:
+        return UNDECIDED
+    outcome: int = procedures.decide(D, m, block, ws, b, budget, trust, is_merged)
+    return outcome
 
 
 @internal

@@ -44,10 +44,10 @@ def kernel_square(
 ) -> None:
     """Fill ``out`` with ``k(x_r, x_k)`` of ``n`` points, one half and its mirror."""
     for r in range(n):
-        row = out[r]
-        for k in range(r // LANES * LANES, n, LANES):
+        row, first = out[r], r // LANES * LANES
+        for k in range(first, n, LANES):
             store(row, k, kernel_lanes(kernel, points, k, n, points, r, scratch))
-        for k in range(r + 1, n):
+        for k in range(first + LANES, n):  # those before stand in full lanes
             out[k, r] = row[k]
 
 

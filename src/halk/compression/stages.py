@@ -1,26 +1,24 @@
 """Whether greedy removal takes all new atoms of a block before any old one.
 
-First by a bound that holds for every order of removal; stage by stage only for the old
-atoms that it leaves in doubt.
+New atoms are removed from each other first, which takes small matrices only; then every
+old atom is compared with what the cheapest new one cost at each stage.
 """
 
-from math import sqrt
-
-from halk._jit import (
-    LANES,
-    any_below,
-    fma,
-    internal,
-    least,
-    load,
-    magnitude,
-    root,
-    spread,
-    store,
-)
-from halk.compression.algebra import add_scaled, padded_dot, size, sweep
-from halk.compression.trust import TIE, is_rounding
+from halk._jit import LANES, any_below, fma, internal, load, spread
+from halk._validation import Vector
+from halk.compression.algebra import padded_dot, size, sweep
+from halk.compression.trust import is_rounding
 from halk.compression.workspace import Block, Dictionary, Workspace
+
+DEPENDENT = 1e-8
+"""What is left of a point, as a share, when it may depend on the others."""
+
+
+ROOTLESS = 2.0
+"""``2 (P R)^(1/2) <= s P + R / s`` for any ``s``: a bound that takes no roots."""
+
+OF_P, OF_Q = 2.0 + ROOTLESS + 1.0 / ROOTLESS, 1.0 + 1.0 / ROOTLESS
+"""So ``(P^(1/2) + (Q + P)^(1/2))^2`` is at most ``OF_P P + OF_Q Q``."""
 
 
 @internal
@@ -29,118 +27,48 @@ def are_all_cheaper(
 ) -> bool:
     """Return whether at every stage of removal a new atom costs less than any old one.
 
-    ``spent`` is the squared distance once all are gone.
+    ``spent`` is the squared distance once all are gone. False also where the bounds do
+    not tell.
     """
-    _schur_complement(m, block, ws, b)
-    weights, start = ws.solution, ws.start
-    # not a literal, which would be compiled for by itself
-    first, last, n_new = 0 * m, m, b
-    if _factor(m, block, ws, b):
-        _invert_factor(ws, b)
-        first, last = _doubtful(D, m, block, ws, b, spent)
-        if first >= last:
-            return True
-        for k in range(first, last, LANES):
-            store(weights, k, load(start, k))
-        _multiply_factors(ws, b)
-    else:
-        for k in range(0, m, LANES):
-            store(weights, k, load(start, k))
-        n_new = _drop_dependent(m, block, ws, b)
-    _invert_onto_old(D, m, block, ws, b, n_new, first, last)
-    so_far = 0.0
-    for _ in range(n_new):
-        new = _cheapest_new(ws, n_new)
-        cost = ws.rest[new] ** 2 / ws.schur[new, new]
-        so_far += cost
-        if _is_old_cheaper(ws, cost - TIE * so_far, first, last):
-            return False
-        _remove_new(ws, n_new, new, first, last)
-    return True
+    schur_complement(m, block, ws, b)
+    n_new, first = invert(m, block, ws, b), 0 * m
+    if n_new == b:
+        first = _first_in_doubt(D, m, block, ws, b, spent)
+    return are_cheaper_by_stages(D, block, ws, b, n_new, first, m)
 
 
 @internal
-def _factor(m: int, block: Block, ws: Workspace, b: int) -> bool:
-    """Fill ``ws.pulled`` with the factor ``L`` of ``S = L L'``, its diagonal inverted.
-
-    Returns False if a point depends on the others, up to rounding.
-    """
-    S, L, U, gram = ws.schur, ws.pulled, block.solved, block.gram
-    for a in range(b):
-        for c in range(a + 1):
-            left = S[a, c]
-            for i in range(c):
-                left -= L[a, i] * L[c, i]
-            if c < a:
-                L[a, c] = left * L[c, c]
-            elif is_rounding(left, gram[a, a], size(U[a], m)):
-                return False
-            else:
-                L[a, a] = 1.0 / sqrt(left)
-    return True
-
-
-@internal
-def _doubtful(
+def _first_in_doubt(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
-) -> tuple[int, int]:
-    """Return where the old atoms are for which the order of removal may matter.
+) -> int:
+    """Return the first old atom, in lanes, for which the order of removal may matter.
 
     At no stage does the cheapest new atom cost more than all of them, ``spent``; old
-    atom ``k`` has a precision of at most ``p = Q_kk + P_k``, and its weight is at most
+    atom ``k`` has a precision of at most ``Q_kk + P_k``, and its weight is at most
     ``(spent P_k)^(1/2)`` away from the last one, ``w``. So it never costs less than
-    ``(|w| - (spent P_k)^(1/2))^2 / p``, and if that is more, it is beyond doubt.
-    ``P_k`` is the squared length of column ``k`` of ``L^-1 U``. Returns the first of
-    those left, in lanes, and what is behind the last.
+    ``(|w| - (spent P_k)^(1/2))^2 / (Q_kk + P_k)``, and if that is more, it is beyond
+    doubt. ``P_k = u' T u`` for column ``k`` of ``U``.
     """
-    weights, diagonal, U, W = ws.weights, D.diagonal, block.solved, ws.pulled
-    first, last = m, 0 * m
-    distance, none = spread(spent**0.5), spread(0.0)
+    weights, diagonal, U, S = ws.weights, D.diagonal, block.solved, ws.schur
+    of_p, of_q = spread(spent * OF_P), spread(spent * OF_Q)
     for k in range(0, m, LANES):
-        P = none
+        P = spread(0.0)
         for a in range(b):
-            z = none
-            for i in range(a + 1):
-                z = fma(spread(W[a, i]), load(U[i], k), z)
-            P = fma(z, z, P)
-        Q = none - least(none - load(diagonal, k), none)  # -1 behind the last atom
-        if any_below(magnitude(load(weights, k)), distance * (root(P) + root(Q + P))):
-            first, last = k if k < first else first, k + LANES
-    return first, last
+            row, z = S[a], spread(0.0)
+            for c in range(b):
+                z = fma(spread(row[c]), load(U[c], k), z)
+            P = fma(load(U[a], k), z, P)
+        w = load(weights, k)
+        if any_below(w * w, fma(of_p, P, of_q * load(diagonal, k))):
+            return k
+    return m
 
 
 @internal
-def _invert_factor(ws: Workspace, b: int) -> None:
-    """Replace the factor by its inverse; its diagonal is that already."""
-    L = ws.pulled
-    for c in range(b):  # in place: what is behind a column is not read again
-        for a in range(c + 1, b):
-            left = 0.0
-            for i in range(c, a):
-                left -= L[a, i] * L[i, c]
-            L[a, c] = left * L[a, a]
-
-
-@internal
-def _multiply_factors(ws: Workspace, b: int) -> None:
-    """Fill ``T = W' W``, the inverse of ``S``, from that of its factor."""
-    T, W = ws.schur, ws.pulled
-    for a in range(b):
-        for c in range(a + 1):
-            inner = 0.0
-            for i in range(a, b):
-                inner += W[i, a] * W[i, c]
-            T[a, c] = inner
-            T[c, a] = inner
-
-
-@internal
-def _schur_complement(m: int, block: Block, ws: Workspace, b: int) -> None:
+def schur_complement(m: int, block: Block, ws: Workspace, b: int) -> None:
     """Fill ``S = block.gram - cross U'``."""
     cross, U, S, gram = block.cross, block.solved, ws.schur, block.gram
-    rest, coefficients = ws.rest, block.coefficients
     for row in range(b):
-        rest[row] = coefficients[row]
         for other in range(row + 1):
             left = gram[row, other] - padded_dot(cross[row], U[other], m)
             S[row, other] = left
@@ -148,18 +76,93 @@ def _schur_complement(m: int, block: Block, ws: Workspace, b: int) -> None:
 
 
 @internal
-def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
-    """Invert ``S`` in place by pivoting; absorb the points that depend on the others.
+def are_cheaper_by_stages(
+    D: Dictionary, block: Block, ws: Workspace, b: int, n_new: int, first: int,
+    last: int,
+) -> bool:  # fmt: skip
+    """Return whether new atoms cost less than the old ones ``first`` up to ``last``.
 
-    The point that adds most to the span goes first, which keeps fitting weights small.
-    Returns how many independent new atoms there are; ``ws.picked`` marks them.
+    With ``n`` new atoms of weights ``c`` left, and ``T`` the inverse of their ``S``,
+    new atom ``a`` costs ``c_a^2 / T_aa`` and old atom ``k`` costs
+    ``w_k^2 / (Q_kk + u' T u)``, where ``u`` is column ``k`` of ``U`` and ``w_k`` the
+    last weight less ``sum_a c_a u_a``. Since ``u' T u <= n sum_a u_a^2 T_aa``, the mean
+    of the new costs in proportion to ``u_a^2 T_aa``, and so the least of them, is at
+    most the old one's if
+
+        ``x_k = n sum_a (c_a u_a)^2 + Q_kk max_a c_a^2 / T_aa <= w_k^2``.
+
+    For ``c_a`` the largest it ever is, ``4 x_k`` below the square of the last weight
+    does for all stages at once. Stage by stage is looked at where it is not.
     """
+    if first >= last:
+        return True
+    price = _remove_one_by_one(ws, b, n_new)
+    U, largest, weights, diagonal = block.solved, ws.rest, ws.weights, D.diagonal
+    dearest, count = spread(4.0 * price), spread(4.0 * n_new)
+    for k in range(first, last, LANES):
+        w, squares = load(weights, k), spread(0.0)
+        for a in range(b):
+            part = spread(largest[a]) * load(U[a], k)
+            squares = fma(part, part, squares)
+        dear = fma(dearest, load(diagonal, k), count * squares)
+        if any_below(w * w, dear) and not _is_dearer(D, block, ws, b, n_new, k):
+            return False
+    return True
+
+
+@internal
+def _is_dearer(
+    D: Dictionary, block: Block, ws: Workspace, b: int, n_new: int, k: int
+) -> bool:
+    """Return whether old atoms, from ``k`` on, cost more than new ones at all stages.
+
+    Stage ``n``, with as many new atoms left, is in row ``n`` of ``ws.stages``.
+    """
+    w, diagonal, U = load(ws.weights, k), load(D.diagonal, k), block.solved
+    for n in range(1, n_new + 1):
+        c = ws.stages[n - 1]
+        left, squares = w, spread(0.0)
+        for a in range(b):
+            part = spread(c[a]) * load(U[a], k)
+            left, squares = left - part, fma(part, part, squares)
+        dear = fma(spread(ws.prices[n - 1]), diagonal, spread(float(n)) * squares)
+        if any_below(left * left, dear):
+            return False
+    return True
+
+
+@internal
+def invert(m: int, block: Block, ws: Workspace, b: int) -> int:
+    """Invert ``S`` in place and absorb the points that depend on the others.
+
+    Returns how many independent new atoms there are; ``ws.picked`` marks them, and
+    ``ws.rest`` has the coefficients. Where every point adds to the span of those before
+    it the order is theirs.
+    """
+    S, gram, coefficients = ws.schur, block.gram, block.coefficients
+    picked, rest = ws.picked, ws.rest
+    for a in range(b):
+        rest[a], picked[a] = coefficients[a], 1
+    for a in range(b):
+        if not S[a, a] > DEPENDENT * gram[a, a]:
+            return _invert_carefully(m, block, ws, b)
+        sweep(S, b, a)
+    return b
+
+
+@internal
+def _invert_carefully(m: int, block: Block, ws: Workspace, b: int) -> int:
+    """Invert as :func:`invert`, the point that adds most to the span first.
+
+    This keeps fitting weights small.
+    """
+    schur_complement(m, block, ws, b)
     S, U, gram = ws.schur, block.solved, block.gram
     picked, sizes = ws.picked, block.values
     for row in range(b):
         picked[row] = 0
         sizes[row] = size(U[row], m)
-    n_new = 0
+    n_new = 0 * b
     while n_new < b:
         pivot = b  # for none
         for row in range(b):
@@ -174,109 +177,56 @@ def _drop_dependent(m: int, block: Block, ws: Workspace, b: int) -> int:
         n_new += 1
         sweep(S, b, pivot)
     if n_new < b:
-        _absorb(m, block, ws, b)
+        _absorb(ws, b)
     return n_new
 
 
 @internal
-def _absorb(m: int, block: Block, ws: Workspace, b: int) -> None:
-    """Move the coefficients of dependent points onto what they depend on."""
+def _absorb(ws: Workspace, b: int) -> None:
+    """Move the coefficients of dependent points onto the new ones they depend on."""
+    S, rest, picked = ws.schur, ws.rest, ws.picked
     for row in range(b):
-        if ws.picked[row] == 0:
-            coefficient = ws.rest[row]
-            add_scaled(ws.solution, coefficient, block.solved[row], m)
+        if picked[row] == 0:
             for other in range(b):
-                if ws.picked[other] == 1:
-                    share = coefficient * ws.schur[other, row]
-                    ws.rest[other] += share
-                    add_scaled(ws.solution, -share, block.solved[other], m)
+                if picked[other] == 1:
+                    rest[other] += rest[row] * S[other, row]
+            rest[row] = 0.0
 
 
 @internal
-def _invert_onto_old(
-    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, n_new: int, first: int,
-    last: int,
-) -> None:  # fmt: skip
-    """Fill ``R = T U`` and ``ws.precision``, for the old atoms in doubt.
+def _remove_one_by_one(ws: Workspace, b: int, n_new: int) -> float:
+    """Remove the new atoms, cheapest first; return what the dearest ever cost.
 
-    It is the diagonal of the inverse of the union's Gram matrix: ``Q + U' R``.
+    Row ``n - 1`` of ``ws.stages`` gets the coefficients when ``n`` are left, and
+    ``ws.prices`` what the dearest of them costs. ``ws.rest`` is left with the largest
+    that each coefficient ever was.
     """
-    T, U, R, precision = ws.schur, block.solved, ws.pulled, ws.precision
-    if n_new < b:
-        _close_gaps(m, block, ws, b, n_new)
-    for a in range(n_new):
-        ws.picked[a] = 1
-    for k in range(first, last, LANES):
-        diagonal = load(D.diagonal, k)
-        for a in range(n_new):
-            lanes = spread(0.0)
-            for c in range(n_new):
-                lanes = fma(spread(T[a, c]), load(U[c], k), lanes)
-            store(R[a], k, lanes)
-            diagonal = fma(lanes, load(U[a], k), diagonal)
-        store(precision, k, diagonal)
+    S, stages, prices, largest = ws.schur, ws.stages, ws.prices, ws.rest
+    picked, price = ws.picked, 0.0
+    first = stages[n_new - 1 if n_new > 0 else 0]
+    for a in range(b):
+        first[a] = largest[a]
+        largest[a] = abs(largest[a])
+    for n in range(n_new, 0, -1):
+        c, gone, cheapest, dearest = stages[n - 1], 0 * n, 1e308, 0.0
+        for a in range(b):
+            cost = c[a] * c[a] / S[a, a] if picked[a] == 1 else 0.0
+            dearest = max(cost, dearest)
+            if picked[a] == 1 and cost <= cheapest:
+                gone, cheapest = a, cost
+        prices[n - 1], price = dearest, max(price, dearest)
+        if n > 1:
+            _remove_new(ws, c, stages[n - 2], b, gone)
+    return price
 
 
 @internal
-def _close_gaps(m: int, block: Block, ws: Workspace, b: int, n_new: int) -> None:
-    """Move the rows of independent points together."""
-    position = 0
-    for row in range(b):
-        if ws.picked[row] == 1:
-            ws.kept[position] = row
-            position += 1
-    for a in range(n_new):
-        row = ws.kept[a]
-        ws.rest[a] = ws.rest[row]
-        for c in range(n_new):
-            ws.schur[a, c] = ws.schur[row, ws.kept[c]]
-        for k in range(0, m, LANES):
-            store(block.solved[a], k, load(block.solved[row], k))
-
-
-@internal
-def _is_old_cheaper(ws: Workspace, cost: float, first: int, last: int) -> bool:
-    """Return whether an old atom is removed for less: ``w_k^2 / Q_kk < cost``."""
-    price, weights, precision = spread(cost), ws.solution, ws.precision
-    for k in range(first, last, LANES):
-        w = load(weights, k)
-        if any_below(w * w, price * load(precision, k)):
-            return True
-    return False
-
-
-@internal
-def _cheapest_new(ws: Workspace, n_new: int) -> int:
-    best, cheapest = -1, 0.0
-    picked, rest, T = ws.picked, ws.rest, ws.schur
-    for a in range(n_new):
-        if picked[a] == 1:
-            cost = rest[a] ** 2 / T[a, a]
-            if best < 0 or cost <= cheapest:
-                best, cheapest = a, cost
-    return best
-
-
-@internal
-def _remove_new(ws: Workspace, n_new: int, gone: int, first: int, last: int) -> None:
-    """Remove new atom ``gone`` and refit everything else that is in doubt."""
-    T, R, picked, rest = ws.schur, ws.pulled, ws.picked, ws.rest
-    removed, pivot, precision = R[gone], T[gone, gone], ws.precision
-    weights, share, moved = (
-        ws.solution,
-        spread(-1.0 / pivot),
-        spread(rest[gone] / pivot),
-    )
+def _remove_new(ws: Workspace, c: Vector, following: Vector, b: int, gone: int) -> None:
+    """Remove new atom ``gone``, refit the others and write what they are then."""
+    S, picked, largest = ws.schur, ws.picked, ws.rest
     picked[gone] = 0
-    for k in range(first, last, LANES):
-        r = load(removed, k)
-        store(weights, k, fma(moved, r, load(weights, k)))
-        store(precision, k, fma(share * r, r, load(precision, k)))
-    for a in range(n_new):
-        if picked[a] == 1:
-            ratio = T[a, gone] / pivot
-            rest[a] -= ratio * rest[gone]
-            left = spread(-ratio)
-            for k in range(first, last, LANES):
-                store(R[a], k, fma(left, load(removed, k), load(R[a], k)))
-            add_scaled(T[a], -ratio, T[gone], n_new)
+    sweep(S, b, gone)
+    for a in range(b):
+        left = c[a] + S[a, gone] * c[gone] if picked[a] == 1 else 0.0
+        following[a] = left
+        largest[a] = max(largest[a], abs(left))

@@ -35,7 +35,7 @@ class Dictionary(NamedTuple):
 
 
 class Block(NamedTuple):
-    """New points of one step of one agent, and what the function is pulled there."""
+    """New points of one step of one agent, and what the function is stages there."""
 
     points: Matrix  # (p, B)      the new points, in columns
     cross: Matrix  # (B, N)       k(d_k, x_b)
@@ -52,14 +52,15 @@ class Workspace(NamedTuple):
     The block has ``b`` points, the union ``n = m + b``: old atoms first, new behind.
     """
 
-    schur: Matrix  # (B, B)       S = block.gram - cross U', then its inverse T
-    pulled: Matrix  # (B, N)      the factor L of S, then R = T U
-    rest: Vector  # (B,)          coefficients while new atoms are removed
+    schur: Matrix  # (B, B)       S = block.gram - cross U', then its inverse
+    stages: Matrix  # (B, B)      coefficients at every stage of removing new atoms
+    prices: Vector  # (B,)        what the dearest new atom costs then
+    rest: Vector  # (B,)          the largest those coefficients ever are
     start: Vector  # (N,)         weights of the unprojected function on the union
     weights: Vector  # (N,)       weights while atoms are removed
     precision: Vector  # (N,)     diagonal of the inverse of the union's Gram matrix
     gram: Matrix  # (N, N)        Gram matrix of the union
-    inverse: Matrix  # (N, N)     inverse for the atoms still there; or Z = L^-1 U
+    inverse: Matrix  # (N, N)     inverse for the atoms still there
     kept: Indices  # (N,)         which members of the union are still there
     places: Indices  # (N,)       where they go in the dictionary
     members: Indices  # (N,)      who comes to each place
@@ -68,6 +69,7 @@ class Workspace(NamedTuple):
     fitted: Vector  # (N,)        what it makes of the kernel values
     picked: Indices  # (B,)       which new points count as atoms
     sequence: Indices  # (B,)     new points in the order in which to add them
+    none: Vector  # (N,)          zeros, never written
     scratch: Matrix  # (2, p)     two points, for kernels that take points one by one
     counts: Indices  # (5,)       what was done; see COUNTED
 
@@ -91,7 +93,8 @@ def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
     N, B = padded(n_union), padded(n_block)
     return Workspace(
         schur=lined_up((B, B)),
-        pulled=lined_up((B, N)),
+        stages=lined_up((B, B)),
+        prices=lined_up(B),
         rest=lined_up(B),
         start=lined_up(N),
         weights=lined_up(N),
@@ -106,6 +109,7 @@ def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
         fitted=lined_up(N),
         picked=np.zeros(B, dtype=np.int64),
         sequence=np.zeros(B, dtype=np.int64),
+        none=lined_up(N),
         scratch=lined_up((2, n_features)),
         counts=np.zeros(len(COUNTED), dtype=np.int64),
     )
