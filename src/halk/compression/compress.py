@@ -18,7 +18,7 @@ from halk.compression.block import (
     weights_only,
 )
 from halk.compression.few import FEW
-from halk.compression.greedy import commit, project
+from halk.compression.greedy import commit, drift_of_new, project
 from halk.compression.merge import merge_duplicates
 from halk.compression.panels import products
 from halk.compression.rescue import rescue
@@ -43,6 +43,7 @@ class Procedures(NamedTuple):
     """The parts of compression that are compiled by themselves, as pointers."""
 
     project: Any  # grow the dictionary, remove atoms
+    measure: Any  # how far the inverse is from one after that
     decide: Any  # whether weights alone move
     verify: Any  # whether they may
     rescue: Any  # remove atoms where the inverse cannot be trusted
@@ -88,6 +89,7 @@ def _procedures(can_decide: bool, can_rescue: bool, can_project: bool) -> Proced
         project=pointer(0, D, 0, B, ws, 0, 0.0)(
             project if can_project else _no_projection
         ),
+        measure=pointer(0.0, D, 0, ws)(drift_of_new if can_project else _no_drift),
         decide=pointer(0, D, 0, B, ws, 0, 0.0, trust, True)(
             weights_only if can_decide else _no_decision
         ),
@@ -104,6 +106,10 @@ def _no_projection(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
 ) -> int:
     return ABSENT
+
+
+def _no_drift(D: Dictionary, m: int, ws: Workspace) -> float:
+    return np.inf
 
 
 def _no_decision(
@@ -230,7 +236,7 @@ def _replace_atoms(
     if n_kept > len(D.weights):
         return -n_kept
     commit(D, m, block, ws, n_kept)
-    trust[DRIFT], trust[AGE] = np.inf, 0.0
+    trust[DRIFT], trust[AGE] = procedures.measure(D, n_kept, ws), 0.0
     return n_kept
 
 

@@ -5,12 +5,13 @@ when everything is decided and verified, so a call that finds no room changes no
 Where the inverse turns out to be none it gives up, and ``rescue`` takes over.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 from halk._jit import compiled, internal, padded, shared
 from halk.compression.algebra import add_scaled, combine, dot, sweep
-from halk.compression.panels import pack, product, unpack
-from halk.compression.trust import TIE, is_rounding, is_trusted
+from halk.compression.panels import pack, unpack
+from halk.compression.stages import schur_complement, thin_out
+from halk.compression.trust import TIE, is_rounding, is_trusted, measured_drift
 from halk.compression.workspace import Block, Dictionary, Workspace
 
 LARGEST_DRIFT = 1e-5
@@ -18,6 +19,9 @@ LARGEST_DRIFT = 1e-5
 
 EPSILON = 2.0**-52
 """Relative error of a sum of one number: a residual that is no larger is rounding."""
+
+AT_ONCE = 48
+"""Most atoms whose inverse is looked at as soon as it has changed."""
 
 REFINEMENTS = 4
 """Most steps of iterative refinement; one or two are the rule."""
@@ -35,22 +39,45 @@ def project(
     """
     n, n_kept = m + b, m
     fill_union(m, block, ws, b)
-    _sort(block, ws, b)
-    _spread_out(D, m, block, ws, b)
+    spent = _begin(D, m, block, ws, b, budget)
     for k in range(m):
         ws.kept[k] = k
-        ws.weights[k] = ws.start[k]
     unpack(D.inverse, m, ws.inverse)
     for a in range(b):
-        k = m + ws.sequence[a]
-        if ws.gram[k, k] > 0.0:  # else the atom is the zero function
+        row = ws.sequence[a]
+        k = m + row
+        # else it is removed already, or is the zero function
+        if ws.picked[row] == 1 and ws.gram[k, k] > 0.0:
             if not solve(ws, n, n_kept, k) <= LARGEST_DRIFT:
                 return -1
-            n_kept = grow(ws, n_kept, k)
-    n_kept = shrink(ws, n_kept, budget)
+            n_kept = grow(ws, n_kept, k, ws.rest[row])
+    n_kept = shrink(ws, n_kept, budget, spent)
     if not is_within(ws, n, n_kept, budget) or has_drifted(ws, n_kept):
         return -1
     return n_kept
+
+
+@internal
+def _begin(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
+) -> float:
+    """Remove the new atoms that go first; return the squared distance that is spent.
+
+    ``ws.picked`` marks those left, ``ws.rest`` has their coefficients, ``ws.weights``
+    the weights of the old atoms, and ``ws.sequence`` the order in which to add them.
+    """
+    for row in range(b):
+        ws.sequence[row], ws.picked[row] = row, 1
+        ws.rest[row] = block.coefficients[row]
+    for k in range(m):
+        ws.weights[k] = ws.start[k]
+    if b < 2:
+        return 0.0
+    spent, n_left = thin_out(D, m, block, ws, b, budget)
+    if n_left > 1:
+        _sort(block, ws, b)
+        _spread_out(m, block, ws, b)
+    return spent
 
 
 @internal
@@ -74,18 +101,14 @@ def _sort(block: Block, ws: Workspace, b: int) -> None:
 
 
 @internal
-def _spread_out(D: Dictionary, m: int, block: Block, ws: Workspace, b: int) -> None:
+def _spread_out(m: int, block: Block, ws: Workspace, b: int) -> None:
     """Reorder ``ws.sequence``: each time the point that adds most to the span.
 
     Close points one after the other would make for fits with large weights, and large
     rounding.
     """
-    S, U, gram, sequence = ws.schur, block.solved, block.gram, ws.sequence
-    for row in range(b):
-        product(D.inverse, m, block.cross[row], U[row])
-    for row in range(b):
-        for other in range(b):
-            S[row, other] = gram[row, other] - dot(block.cross[row], U[other], m)
+    S, gram, sequence = ws.schur, block.gram, ws.sequence
+    schur_complement(m, block, ws, b)
     for place in range(b):
         best = place
         for a in range(place + 1, b):
@@ -169,7 +192,7 @@ def _left_over(ws: Workspace, n_kept: int, k: int) -> float:
 
 
 @shared
-def grow(ws: Workspace, n_kept: int, k: int) -> int:
+def grow(ws: Workspace, n_kept: int, k: int, weight: float) -> int:
     """Add union member ``k``, or absorb it if it is in the span of what is there.
 
     ``ws.solution`` holds its fit. Returns the new count.
@@ -177,7 +200,7 @@ def grow(ws: Workspace, n_kept: int, k: int) -> int:
     Q, weights, solution = ws.inverse, ws.weights, ws.solution
     s = _left_over(ws, n_kept, k)
     if s == 0.0:
-        add_scaled(weights, ws.start[k], solution, n_kept)
+        add_scaled(weights, weight, solution, n_kept)
         return n_kept
     last = Q[n_kept]
     for a in range(n_kept):
@@ -187,7 +210,7 @@ def grow(ws: Workspace, n_kept: int, k: int) -> int:
         last[a] = -share
     last[n_kept] = 1.0 / s
     ws.kept[n_kept] = k
-    weights[n_kept] = ws.start[k]
+    weights[n_kept] = weight
     return n_kept + 1
 
 
@@ -240,9 +263,9 @@ def remove(ws: Workspace, n_kept: int, gone: int) -> None:
 
 
 @shared
-def shrink(ws: Workspace, n_kept: int, budget: float) -> int:
+def shrink(ws: Workspace, n_kept: int, budget: float, spent: float) -> int:
     """Remove atoms, cheapest first, while the squared costs stay within budget."""
-    spent, limit = 0.0, budget * budget
+    limit = budget * budget
     while n_kept > 0:
         gone = cheapest(ws, n_kept, spent)
         if gone < 0:
@@ -320,6 +343,21 @@ def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> N
     _move_atoms(D, m, block, ws, n_kept)
     pack(ws.inverse, members, n_kept, D.inverse)
     pad(D, n_kept)
+
+
+def drift_of_new(D: Dictionary, m: int, ws: Workspace) -> float:
+    """Return ``max |K Q - I|`` right after :func:`commit`, infinite for many atoms.
+
+    The Gram matrix of the union is still in ``ws.gram``; it is moved together.
+    """
+    if m > AT_ONCE:
+        return inf
+    K, kept, members = ws.gram, ws.kept, ws.members
+    for place in range(m):
+        row, source = K[place], K[kept[members[place]]]
+        for c in range(m):
+            row[c] = source[kept[members[c]]]
+    return measured_drift(D.inverse, m, K, ws.inverse)
 
 
 @internal

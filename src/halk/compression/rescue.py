@@ -31,7 +31,7 @@ def rescue(m: int, block: Block, ws: Workspace, b: int, budget: float) -> int:
     """
     n = m + b
     fill_union(m, block, ws, b)
-    n_kept = shrink(ws, rebuild(ws, n), budget)
+    n_kept = shrink(ws, rebuild(ws, n), budget, 0.0)
     if not is_within(ws, n, n_kept, budget):
         n_kept = _shrink_carefully(ws, n, budget)
     if has_drifted(ws, n_kept):
@@ -49,7 +49,7 @@ def rebuild(ws: Workspace, n: int) -> int:
         k = ws.members[a]
         if ws.gram[k, k] > 0.0:
             solve(ws, n, n_kept, k)
-            n_kept = grow(ws, n_kept, k)
+            n_kept = grow(ws, n_kept, k, ws.start[k])
     return n_kept
 
 
@@ -109,7 +109,7 @@ def refit(ws: Workspace, n: int, n_kept: int) -> int:
     for a in range(n_kept):
         member = ws.kept[a]  # read before the slot is written: n_fresh <= a
         solve(ws, n, n_fresh, member)
-        n_fresh = grow(ws, n_fresh, member)
+        n_fresh = grow(ws, n_fresh, member, ws.start[member])
     for k in range(n):
         ws.places[k] = 1  # still to be projected
     for a in range(n_fresh):

@@ -4,9 +4,9 @@ New atoms are removed from each other first, which takes small matrices only; th
 old atom is compared with what the cheapest new one cost at each stage.
 """
 
-from halk._jit import LANES, any_below, fma, internal, load, spread
+from halk._jit import LANES, any_below, fma, inlined, internal, load, spread
 from halk._validation import Vector
-from halk.compression.algebra import padded_dot, size, sweep
+from halk.compression.algebra import add_scaled, padded_dot, size, sweep
 from halk.compression.trust import is_rounding
 from halk.compression.workspace import Block, Dictionary, Workspace
 
@@ -105,30 +105,38 @@ def are_cheaper_by_stages(
             part = spread(largest[a]) * load(U[a], k)
             squares = fma(part, part, squares)
         dear = fma(dearest, load(diagonal, k), count * squares)
-        if any_below(w * w, dear) and not _is_dearer(D, block, ws, b, n_new, k):
+        if any_below(w * w, dear) and not _are_dearer(D, block, ws, b, n_new, k):
             return False
     return True
 
 
 @internal
-def _is_dearer(
+def _are_dearer(
     D: Dictionary, block: Block, ws: Workspace, b: int, n_new: int, k: int
 ) -> bool:
     """Return whether old atoms, from ``k`` on, cost more than new ones at all stages.
 
-    Stage ``n``, with as many new atoms left, is in row ``n`` of ``ws.stages``.
+    Stage ``n``, with as many new atoms left, is in row ``n - 1`` of ``ws.stages``.
     """
-    w, diagonal, U = load(ws.weights, k), load(D.diagonal, k), block.solved
     for n in range(1, n_new + 1):
-        c = ws.stages[n - 1]
-        left, squares = w, spread(0.0)
-        for a in range(b):
-            part = spread(c[a]) * load(U[a], k)
-            left, squares = left - part, fma(part, part, squares)
-        dear = fma(spread(ws.prices[n - 1]), diagonal, spread(float(n)) * squares)
-        if any_below(left * left, dear):
+        c, price = ws.stages[n - 1], ws.prices[n - 1]
+        if _is_one_as_cheap(D, block, ws, b, c, n, price, k):
             return False
     return True
+
+
+@inlined
+def _is_one_as_cheap(
+    D: Dictionary, block: Block, ws: Workspace, b: int, c: Vector, n: int,
+    price: float, k: int,
+) -> bool:  # fmt: skip
+    """Return whether, in lanes from ``k`` on, ``x_k`` is over ``w_k^2``."""
+    w, squares, U = load(ws.weights, k), spread(0.0), block.solved
+    for a in range(b):
+        part = spread(c[a]) * load(U[a], k)
+        w, squares = w - part, fma(part, part, squares)
+    x = fma(spread(price), load(D.diagonal, k), spread(float(n)) * squares)
+    return any_below(w * w, x)
 
 
 @internal
@@ -201,32 +209,78 @@ def _remove_one_by_one(ws: Workspace, b: int, n_new: int) -> float:
     ``ws.prices`` what the dearest of them costs. ``ws.rest`` is left with the largest
     that each coefficient ever was.
     """
-    S, stages, prices, largest = ws.schur, ws.stages, ws.prices, ws.rest
-    picked, price = ws.picked, 0.0
+    stages, prices, largest, price = ws.stages, ws.prices, ws.rest, 0.0
     first = stages[n_new - 1 if n_new > 0 else 0]
     for a in range(b):
         first[a] = largest[a]
         largest[a] = abs(largest[a])
     for n in range(n_new, 0, -1):
-        c, gone, cheapest, dearest = stages[n - 1], 0 * n, 1e308, 0.0
-        for a in range(b):
-            cost = c[a] * c[a] / S[a, a] if picked[a] == 1 else 0.0
-            dearest = max(cost, dearest)
-            if picked[a] == 1 and cost <= cheapest:
-                gone, cheapest = a, cost
+        gone, _, dearest = _cheapest_new(ws, stages[n - 1], b)
         prices[n - 1], price = dearest, max(price, dearest)
         if n > 1:
-            _remove_new(ws, c, stages[n - 2], b, gone)
+            following = stages[n - 2]
+            _remove_new(ws, stages[n - 1], following, b, gone)
+            for a in range(b):
+                largest[a] = max(largest[a], abs(following[a]))
     return price
+
+
+@internal
+def _cheapest_new(ws: Workspace, c: Vector, b: int) -> tuple[int, float, float]:
+    """Return which new atom costs least, its price, and that of the dearest."""
+    picked, T, gone, cheapest, dearest = ws.picked, ws.schur, 0 * b, 1e308, 0.0
+    for a in range(b):
+        cost = c[a] * c[a] / T[a, a] if picked[a] == 1 else 0.0
+        dearest = max(cost, dearest)
+        if picked[a] == 1 and cost <= cheapest:
+            gone, cheapest = a, cost
+    return gone, cheapest, dearest
 
 
 @internal
 def _remove_new(ws: Workspace, c: Vector, following: Vector, b: int, gone: int) -> None:
     """Remove new atom ``gone``, refit the others and write what they are then."""
-    S, picked, largest = ws.schur, ws.picked, ws.rest
+    T, picked, weight = ws.schur, ws.picked, c[gone]
     picked[gone] = 0
-    sweep(S, b, gone)
+    sweep(T, b, gone)
     for a in range(b):
-        left = c[a] + S[a, gone] * c[gone] if picked[a] == 1 else 0.0
-        following[a] = left
-        largest[a] = max(largest[a], abs(left))
+        following[a] = c[a] + T[a, gone] * weight if picked[a] == 1 else 0.0
+
+
+@internal
+def thin_out(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, budget: float
+) -> tuple[float, int]:
+    """Remove new atoms while they surely go next.
+
+    Returns the squared distance, and how many are left. ``ws.picked`` marks them,
+    with coefficients in ``ws.rest``; ``ws.weights``
+    gets the weights of the old atoms.
+    """
+    schur_complement(m, block, ws, b)
+    if invert(m, block, ws, b) < b:  # some are in the span of others, up to rounding
+        for a in range(b):
+            ws.rest[a], ws.picked[a] = block.coefficients[a], 1
+        return 0.0, b
+    c, limit, spent, n_left = ws.rest, budget * budget, 0.0, b
+    _move_weights(m, block, ws, b, 1.0)
+    for n in range(b, 0, -1):
+        gone, cost, dearest = _cheapest_new(ws, c, b)
+        is_next = spent + cost <= limit
+        for k in range(0, m, LANES):
+            is_next = is_next and not _is_one_as_cheap(
+                D, block, ws, b, c, n, dearest, k
+            )
+        if not is_next:
+            break
+        spent, n_left = spent + cost, n - 1
+        _remove_new(ws, c, c, b, gone)
+    _move_weights(m, block, ws, b, -1.0)
+    return spent, n_left
+
+
+@internal
+def _move_weights(m: int, block: Block, ws: Workspace, b: int, sign: float) -> None:
+    """Add to the old atoms' weights what new ones come to when they are removed."""
+    for a in range(b):
+        add_scaled(ws.weights, sign * ws.rest[a], block.solved[a], m)
