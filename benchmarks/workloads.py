@@ -85,11 +85,17 @@ class Running:
                 self.model.learn_many(*draw(min(length, n_steps - t)))
 
     def job(self, n_steps: int) -> Job:
-        """Return the job of the next steps; every time it runs, they are new ones."""
-        return Job(
-            lambda block: self.model.learn_many(*block),
-            lambda: self.fields.drawn(n_steps),
-        )
+        """Return the job of the next steps; every time it runs, they are new ones.
+
+        A step before the clock starts, as products get a round: what ran in between
+        has emptied the caches.
+        """
+
+        def prepare() -> Any:
+            self.model.learn_many(*self.fields.drawn(1))
+            return self.fields.drawn(n_steps)
+
+        return Job(lambda block: self.model.learn_many(*block), prepare)
 
     @property
     def order(self) -> float:

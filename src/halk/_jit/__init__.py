@@ -44,7 +44,7 @@ from halk._jit.pointers import (
     pointer,
     skeleton,
 )
-from halk._jit.views import matrix_at, part_of, point_of
+from halk._jit.views import matrix_at, part_of, point_of, row_of
 
 __all__ = [
     "FARTHEST",
@@ -82,6 +82,7 @@ __all__ = [
     "prefetch",
     "put",
     "root",
+    "row_of",
     "scaled_tuple",
     "shared",
     "skeleton",

@@ -132,7 +132,8 @@ infer_global(borrowed, types.Function(_Borrowed))
 def _lower_borrowed(_c: Any, builder: Any, call: Any, values: Any) -> Any:
     if not isinstance(call.return_type, BorrowedTuple):
         return values[0]
-    place = cgutils.alloca_once(builder, values[0].type)
+    with builder.goto_entry_block():  # Numba's own way would fill it with zeros first
+        place = builder.alloca(values[0].type)
     builder.store(values[0], place)
     return place
 

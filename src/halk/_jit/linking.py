@@ -9,6 +9,7 @@ the time of a first start.
 
 from typing import Any
 
+from llvmlite import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -53,4 +54,31 @@ class Linker(Compiler):  # type: ignore[misc]
         """Return the usual passes."""
         codegen = self.state.targetctx.codegen()
         self.state.library = _Linked(codegen, self.state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+class _Inlining(JITCodeLibrary):  # type: ignore[misc]
+    """A library in which any call may be inlined.
+
+    A pointer leads to what converts the arguments, which Numba has call the function
+    and never inline it. For a small function that is most of the call.
+    """
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions:
+            for block in function.blocks:
+                for instruction in block.instructions:
+                    if isinstance(instruction, ir.CallInstr):
+                        instruction.attributes.discard("noinline")
+        super().add_ir_module(ir_module)
+
+
+class Inliner(Compiler):  # type: ignore[misc]
+    """The compiler, for small functions that there are pointers to."""
+
+    def define_pipelines(self) -> Any:
+        """Return the usual passes."""
+        codegen = self.state.targetctx.codegen()
+        self.state.library = _Inlining(codegen, self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()  # as Numba's own is
         return super().define_pipelines()

@@ -16,6 +16,7 @@ from numba.extending import lower_builtin, type_callable
 
 from halk._jit.borrowing import borrowed_type
 from halk._jit.compilation import IS_INTERPRETED
+from halk._jit.linking import Inliner
 from halk._jit.views import POINT
 from halk._validation import Vector
 
@@ -27,11 +28,14 @@ _type_of: Any = typeof
 _POINT_FUNCTION = types.float64(POINT, POINT)
 
 
-def pointer(returns: Any, *examples: Any, cache: bool = True) -> Callable[[F], Any]:
+def pointer(
+    returns: Any, *examples: Any, cache: bool = True, is_small: bool = False
+) -> Callable[[F], Any]:
     """Compile a function of arguments like ``examples`` into a pointer to call.
 
     Its arrays are borrowed ones. Without ``cache`` nothing is left on disk: for what
-    holds a user's own code.
+    holds a user's own code. A small function is compiled twice, so that one call
+    reaches it instead of two.
     """
 
     def decorate(function: F) -> Any:
@@ -40,9 +44,11 @@ def pointer(returns: Any, *examples: Any, cache: bool = True) -> Callable[[F], A
         result, *arguments = (
             borrowed_type(_type_of(example)) for example in (returns, *examples)
         )
-        # a pointer leads to what converts the arguments: inlined, it makes no call
         compile_it = cfunc(
-            result(*arguments), cache=cache, error_model="numpy", forceinline=True
+            result(*arguments),
+            cache=cache,
+            error_model="numpy",
+            **({"forceinline": True, "pipeline_class": Inliner} if is_small else {}),
         )
         return compile_it(function)
 

@@ -86,6 +86,11 @@ def matrix_at(a: Vector, start: int, n_rows: int, n_columns: int) -> Matrix:
     return a[start : start + n_rows * n_columns].reshape(n_rows, n_columns)
 
 
+def row_of(a: Matrix, row: int) -> Vector:
+    """Return a row of a matrix, which must be there."""
+    return cast(Vector, a[row])
+
+
 def point_of(a: Matrix, row: int) -> Vector:
     """Return a row of a matrix for a user's formula."""
     return cast(Vector, a[row])
@@ -106,6 +111,13 @@ class _MatrixAt(AbstractTemplate):
         return signature(kind, given[0], types.intp, types.intp, types.intp)
 
 
+class _RowOf(AbstractTemplate):
+    key = row_of
+
+    def generic(self, given: Any, _: Any) -> Any:
+        return signature(given[0].copy(ndim=1), given[0], types.intp)
+
+
 class _PointOf(AbstractTemplate):
     key = point_of
 
@@ -113,7 +125,7 @@ class _PointOf(AbstractTemplate):
         return signature(POINT, given[0], types.intp)
 
 
-for _template in (_PartOf, _MatrixAt, _PointOf):
+for _template in (_PartOf, _MatrixAt, _RowOf, _PointOf):
     infer_global(_template.key, types.Function(_template))
 
 
@@ -134,6 +146,10 @@ def _view(context: Any, builder: Any, call: Any, whole: Any, start: Any,
         meminfo=whole.meminfo,
         parent=whole.parent,
     )
+    if isinstance(call.return_type, BorrowedArray):  # nobody asks: not even copied
+        for name in ("meminfo", "parent", "nitems"):
+            kind = getattr(made, name).type
+            setattr(made, name, ir.Constant(kind, ir.Undefined))
     value = made._getvalue()  # noqa: SLF001
     return impl_ret_borrowed(context, builder, call.return_type, value)
 
@@ -145,8 +161,9 @@ def _lower_view(context: Any, builder: Any, call: Any, values: Any) -> Any:
     return _view(context, builder, call, whole, values[1], list(values[2:]))
 
 
+@lower_builtin(row_of, types.Array, types.intp)
 @lower_builtin(point_of, types.Array, types.intp)
-def _lower_point_of(context: Any, builder: Any, call: Any, values: Any) -> Any:
+def _lower_row(context: Any, builder: Any, call: Any, values: Any) -> Any:
     whole = context.make_array(call.args[0])(context, builder, values[0])
     length = builder.extract_value(whole.shape, 1)
     start = builder.mul(values[1], length)

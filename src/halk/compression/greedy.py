@@ -352,11 +352,16 @@ def drift_of_new(D: Dictionary, m: int, ws: Workspace) -> float:
     """
     if m > AT_ONCE:
         return inf
-    K, kept, members = ws.gram, ws.kept, ws.members
+    K, kept, members, union = ws.gram, ws.kept, ws.members, ws.places
     for place in range(m):
-        row, source = K[place], K[kept[members[place]]]
-        for c in range(m):
-            row[c] = source[kept[members[c]]]
+        union[place] = kept[members[place]]
+    first = 0 * m  # what is before stands where it should
+    while first < m and union[first] == first:
+        first += 1
+    for place in range(m):
+        row, source = K[place], K[union[place]]
+        for c in range(0 if place >= first else first, m):
+            row[c] = source[union[c]]
     return measured_drift(D.inverse, m, K, ws.inverse)
 
 

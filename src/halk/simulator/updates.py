@@ -1,6 +1,6 @@
 """Functions move, then multipliers: what agents do with the answers of a step."""
 
-from halk._jit import borrowed, inlined, internal, part_of
+from halk._jit import borrowed, inlined, internal, part_of, row_of
 from halk.arena import run_of
 from halk.compression import (
     NEEDS_DECISION,
@@ -68,8 +68,8 @@ def update_agent(
         D, m = borrowed(run_of(arena, i)), arena.order[i]
         block = borrowed(_with_rows(engine, desk, i, D, m, b))
         m = engine.move(
-            formulas, settings, pace, D, m, state.scale[i], state.target[i],
-            talk.trust[i], block, desk.workspace, desk.inbox, b, r >= 0, y, mu,
+            formulas, settings, pace, D, m, state.scale[i], row_of(state.target, i),
+            row_of(talk.trust, i), block, desk.workspace, desk.inbox, b, r >= 0, y, mu,
         )  # fmt: skip
         if m >= 0:
             break
@@ -127,7 +127,7 @@ def settle(engine: Engine, first: int, last: int) -> None:
         i = talk.touched[n]
         e = links.start[i]
         n_edges = links.start[i + 1] - e
-        eta = dual_pace(state.target[i], engine.paces[i, 1], engine.settings)
+        eta = dual_pace(row_of(state.target, i), engine.paces[i, 1], engine.settings)
         talk.apart[i] = update_multipliers(
             engine.settings, eta,
             part_of(talk.answer, e, n_edges), part_of(talk.h, e, n_edges),
