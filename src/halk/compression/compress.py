@@ -18,7 +18,7 @@ from halk.compression.block import (
     weights_only,
 )
 from halk.compression.few import FEW
-from halk.compression.greedy import commit, drift_of_new, project
+from halk.compression.greedy import BELIEVED, commit, drift_of_new, project
 from halk.compression.merge import merge_duplicates
 from halk.compression.panels import products
 from halk.compression.rescue import rescue
@@ -224,6 +224,7 @@ def _replace_atoms(
     budget: float, trust: Vector,
 ) -> int:  # fmt: skip
     """Change the atoms of the dictionary; returns as :func:`compress` does."""
+    ws.drift[0] = trust[DRIFT] if m > 0 else 0.0
     n_kept: int = procedures.project(D, m, block, ws, b, budget)
     if n_kept == ABSENT:
         return NEEDS_PROJECTION
@@ -233,10 +234,13 @@ def _replace_atoms(
         if n_kept == ABSENT:
             return NEEDS_RESCUE
         ws.counts[RESCUED] += 1
+        ws.drift[0] = np.inf
     if n_kept > len(D.weights):
         return -n_kept
     commit(D, m, block, ws, n_kept)
-    trust[DRIFT], trust[AGE] = procedures.measure(D, n_kept, ws), 0.0
+    if not ws.drift[0] <= BELIEVED:
+        ws.drift[0] = procedures.measure(D, n_kept, ws)
+    trust[DRIFT], trust[AGE] = ws.drift[0], 0.0
     return n_kept
 
 

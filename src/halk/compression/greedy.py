@@ -20,8 +20,11 @@ LARGEST_DRIFT = 1e-5
 EPSILON = 2.0**-52
 """Relative error of a sum of one number: a residual that is no larger is rounding."""
 
+BELIEVED = 1e-9
+"""Up to here a bound on ``|K Q - I|`` is as good as a measurement."""
+
 AT_ONCE = 48
-"""Most atoms whose inverse is looked at as soon as it has changed."""
+"""Most atoms for which it is measured at once where the bound is larger."""
 
 REFINEMENTS = 4
 """Most steps of iterative refinement; one or two are the rule."""
@@ -202,6 +205,7 @@ def grow(ws: Workspace, n_kept: int, k: int, weight: float) -> int:
     if s == 0.0:
         add_scaled(weights, weight, solution, n_kept)
         return n_kept
+    _drift_of_grown(ws, n_kept, k, s)
     last = Q[n_kept]
     for a in range(n_kept):
         share = solution[a] / s
@@ -212,6 +216,42 @@ def grow(ws: Workspace, n_kept: int, k: int, weight: float) -> int:
     ws.kept[n_kept] = k
     weights[n_kept] = weight
     return n_kept + 1
+
+
+@internal
+def _drift_of_grown(ws: Workspace, n_kept: int, k: int, s: float) -> None:
+    """Bound ``|K Q - I|``, ``E``, for the inverse that :func:`grow` is about to make.
+
+    With ``u`` the fit of the new atom, ``r`` what it misses of the kernel values and
+    ``L = |u|_1``, the old block gets ``r u' / s``, the new column is ``r / s``, the new
+    row at most ``|E| L + |Q| |r|_1 + |u| L |r| / s``. Rounding comes on top.
+    """
+    Q, K, kept, fit, missed = ws.inverse, ws.gram, ws.kept, ws.solution, ws.residual
+    length, largest, residual, precision, norm = 0.0, 1.0, 0.0, 0.0, K[k, k]
+    for a in range(n_kept):
+        size = abs(fit[a])
+        length, largest = length + size, max(largest, size)
+        residual, precision = max(residual, abs(missed[a])), max(precision, Q[a, a])
+        norm = max(norm, K[kept[a], kept[a]])
+    n, whole = n_kept + 1.0, 1.0 + length
+    missing = residual * (whole * largest / s + n * precision)
+    sums = n * norm * (precision + largest * largest / s) + whole * whole * K[k, k] / s
+    ws.drift[0] = ws.drift[0] * max(1.0, length) + missing + 4.0 * EPSILON * sums
+
+
+@internal
+def _drift_of_shrunk(ws: Workspace, n_kept: int, gone: int) -> None:
+    """Bound ``|K Q - I|``, ``E``, for what :func:`remove` is about to make.
+
+    From column ``j`` of ``E`` goes its column ``gone`` times ``Q_gj / Q_gg``.
+    """
+    Q, K, kept, row = ws.inverse, ws.gram, ws.kept, ws.inverse[gone]
+    largest, precision, norm = 0.0, 0.0, 0.0
+    for a in range(n_kept):
+        largest, precision = max(largest, abs(row[a])), max(precision, Q[a, a])
+        norm = max(norm, K[kept[a], kept[a]])
+    sums = n_kept * norm * precision
+    ws.drift[0] = ws.drift[0] * (1.0 + largest / row[gone]) + 4.0 * EPSILON * sums
 
 
 @shared
@@ -246,6 +286,7 @@ def remove(ws: Workspace, n_kept: int, gone: int) -> None:
         ws.solution,
         n_kept - 1,
     )
+    _drift_of_shrunk(ws, n_kept, gone)
     row, end = Q[gone], Q[last]
     pivot = row[gone]
     share = weights[gone] / pivot
@@ -346,7 +387,7 @@ def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> N
 
 
 def drift_of_new(D: Dictionary, m: int, ws: Workspace) -> float:
-    """Return ``max |K Q - I|`` right after :func:`commit`, infinite for many atoms.
+    """Measure ``max |K Q - I|`` right after :func:`commit`; infinite for many atoms.
 
     The Gram matrix of the union is still in ``ws.gram``; it is moved together.
     """

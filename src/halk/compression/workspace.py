@@ -69,6 +69,7 @@ class Workspace(NamedTuple):
     fitted: Vector  # (N,)        what it makes of the kernel values
     picked: Indices  # (B,)       which new points count as atoms
     sequence: Indices  # (B,)     new points in the order in which to add them
+    drift: Vector  # (1,)         a bound on |K Q - I| while the inverse changes
     none: Vector  # (N,)          zeros, never written
     scratch: Matrix  # (2, p)     two points, for kernels that take points one by one
     counts: Indices  # (5,)       what was done; see COUNTED
@@ -109,6 +110,7 @@ def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
         fitted=lined_up(N),
         picked=np.zeros(B, dtype=np.int64),
         sequence=np.zeros(B, dtype=np.int64),
+        drift=np.zeros(1),
         none=lined_up(N),
         scratch=lined_up((2, n_features)),
         counts=np.zeros(len(COUNTED), dtype=np.int64),
