@@ -48,7 +48,9 @@ def pointer(
             result(*arguments),
             cache=cache,
             error_model="numpy",
-            **({"forceinline": True, "pipeline_class": Inliner} if is_small else {}),
+            # and so does all that it calls: calls take arrays through memory
+            forceinline=True,
+            **({"pipeline_class": Inliner} if is_small else {}),
         )
         return compile_it(function)
 

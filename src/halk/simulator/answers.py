@@ -81,7 +81,7 @@ def with_rows(block: Block, cross: Matrix, solved: Matrix) -> Block:
     )
 
 
-@internal
+@inlined
 def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int, int]:
     """Lay out the points where ``j`` is asked; return their number.
 
@@ -110,7 +110,7 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int
     return b, own + n_pulling
 
 
-@internal
+@inlined
 def _all_asking(engine: Engine, desk: Desk, j: int, own: int) -> int:
     """List in ``inbox.edge`` who asks ``j``, behind its own; return how many."""
     reading, links, edge = engine.talk.reading, engine.links, desk.inbox.edge
@@ -123,7 +123,7 @@ def _all_asking(engine: Engine, desk: Desk, j: int, own: int) -> int:
     return n - own
 
 
-@internal
+@inlined
 def _pulling_first(engine: Engine, desk: Desk, j: int, own: int) -> tuple[int, int]:
     """List who asks, those that pull before the others; return how many of each."""
     links, multipliers = engine.links, engine.state.multipliers
@@ -148,7 +148,7 @@ def _pulling_first(engine: Engine, desk: Desk, j: int, own: int) -> tuple[int, i
     return n_pulling, n_asking
 
 
-@internal
+@inlined
 def _evaluate(
     engine: Engine, desk: Desk, readings: Readings, record: Record, j: int, m: int,
     block: Block, b: int, n_needed: int,

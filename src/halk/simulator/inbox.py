@@ -1,11 +1,11 @@
 """What an agent has before it when its function moves: who pulls on it, and how."""
 
-from halk._jit import internal
+from halk._jit import inlined
 from halk.simulator.arrays import Engine, Readings
 from halk.step import SPREAD, Desk
 
 
-@internal
+@inlined
 def fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
     """Lay out agent ``i``'s block: its own point, then those that pull on it."""
     links, talk, state, inbox = engine.links, engine.talk, engine.state, desk.inbox
