@@ -66,7 +66,7 @@ def _slope(loss: Any) -> Any:
         return loss_slope(filled(loss, theta), a, y)
 
     vector = np.zeros(1)
-    return pointer(1.0, vector, 1.0, 1.0, cache=is_ours(loss), is_small=True)(slope)
+    return pointer(1.0, vector, 1.0, 1.0, cache=is_ours(loss), is_hot=True)(slope)
 
 
 @cache
@@ -80,6 +80,6 @@ def _comparison(proximity: Any) -> Any:
             slopes[k] = proximity_slope(h, a[k], b[k])
 
     v = np.zeros(1)
-    return pointer(None, v, v, v, 1, v, v, cache=is_ours(proximity), is_small=True)(
+    return pointer(None, v, v, v, 1, v, v, cache=is_ours(proximity), is_hot=True)(
         compare
     )

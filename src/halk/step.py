@@ -332,7 +332,7 @@ def mover_of(formulas: Formulas) -> Any:
             formulas, settings, Pace(0.0, 0.0, 0.0), D, 1, 1.0, vector, vector,
             place.block, place.workspace, place.inbox, 1, True, 0.0, vector,
         )  # fmt: skip
-        _mover.append(pointer(1, *example)(update_function))
+        _mover.append(pointer(1, *example, is_hot=True)(update_function))
     return _mover[0]
 
 

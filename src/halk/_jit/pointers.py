@@ -29,13 +29,13 @@ _POINT_FUNCTION = types.float64(POINT, POINT)
 
 
 def pointer(
-    returns: Any, *examples: Any, cache: bool = True, is_small: bool = False
+    returns: Any, *examples: Any, cache: bool = True, is_hot: bool = False
 ) -> Callable[[F], Any]:
     """Compile a function of arguments like ``examples`` into a pointer to call.
 
     Its arrays are borrowed ones. Without ``cache`` nothing is left on disk: for what
-    holds a user's own code. A small function is compiled twice, so that one call
-    reaches it instead of two.
+    holds a user's own code. One that is hot is compiled twice, so that one call reaches
+    it instead of two.
     """
 
     def decorate(function: F) -> Any:
@@ -48,9 +48,9 @@ def pointer(
             result(*arguments),
             cache=cache,
             error_model="numpy",
-            # and so does all that it calls: calls take arrays through memory
+            # what it calls is inlined too: calls take arrays through memory
             forceinline=True,
-            **({"pipeline_class": Inliner} if is_small else {}),
+            **({"pipeline_class": Inliner} if is_hot else {}),
         )
         return compile_it(function)
 

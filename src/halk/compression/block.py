@@ -21,7 +21,7 @@ from halk._jit import (
 from halk._validation import Vector
 from halk.compression.algebra import dot
 from halk.compression.few import FEW, are_few_cheaper, few_left, few_removed
-from halk.compression.stages import are_all_cheaper
+from halk.compression.stages import are_all_cheaper, independent
 from halk.compression.trust import DRIFT, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
@@ -61,10 +61,11 @@ def weights_only(
         return DECIDED
     if are_few and few_left(m, block, ws, b):
         is_path = are_few_cheaper(D, m, block, ws, b, spent)
-    elif not is_merged:
-        return DEPENDENT
     else:
-        is_path = are_all_cheaper(D, m, block, ws, b, spent)
+        n_new = independent(m, block, ws, b)
+        if n_new < b and not is_merged:
+            return DEPENDENT
+        is_path = are_all_cheaper(D, m, block, ws, b, n_new, spent)
     if not is_path:
         return UNDECIDED
     is_sure = is_trusted(square + trust[DRIFT] * drift, budget, size, moved)

@@ -17,7 +17,6 @@ from halk.compression.block import (
     is_within,
     weights_only,
 )
-from halk.compression.few import FEW
 from halk.compression.greedy import BELIEVED, commit, drift_of_new, project
 from halk.compression.merge import merge_duplicates
 from halk.compression.panels import products
@@ -90,7 +89,7 @@ def _procedures(can_decide: bool, can_rescue: bool, can_project: bool) -> Proced
             project if can_project else _no_projection
         ),
         measure=pointer(0.0, D, 0, ws)(drift_of_new if can_project else _no_drift),
-        decide=pointer(0, D, 0, B, ws, 0, 0.0, trust, True)(
+        decide=pointer(0, D, 0, B, ws, 0, 0.0, trust, True, is_hot=True)(
             weights_only if can_decide else _no_decision
         ),
         verify=verified(_verify if can_decide else _no_verdict),
@@ -147,6 +146,9 @@ def _verify(
 YOUNG = 4
 """Atoms below which there is nothing to decide: to project is as fast."""
 
+SOME = 8
+"""Most points that are decided about before it is looked which of them repeat."""
+
 NEEDS_DECISION, NEEDS_RESCUE, NEEDS_PROJECTION = -(2**40), -(2**41), -(2**42)
 """``compress`` needs a procedure that is not there."""
 
@@ -173,9 +175,9 @@ def compress(
     Returns the number of atoms left, with ``D`` updated; or, where ``D`` has too little
     room, minus that number; or what else it needs. ``D`` is then untouched.
     """
-    # To look for points that repeat takes longer than to decide about a few of them,
-    # and where one does repeat they depend on each other.
-    comes_first = m < YOUNG or not 1 < b <= FEW
+    # To look for points that repeat takes longer than to decide about some of them, and
+    # where one does repeat they depend on each other.
+    comes_first = m < YOUNG or not 1 < b <= SOME
     if comes_first:
         b = merge_duplicates(D, m, block, ws, b)
     outcome = _decided(

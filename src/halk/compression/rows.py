@@ -110,7 +110,7 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
     cache = is_ours(kernel)
     v, M, D, B = np.zeros(1), np.zeros((1, 1)), dictionary(1, 1), block(1, 1, 1)
     return (
-        pointer(None, v, 1.0, D, 1, B, 1, M, cache=cache, is_small=True)(fill),
-        pointer(None, v, 1.0, B, 1, M, cache=cache, is_small=True)(fill_diagonal),
-        pointer(None, v, 1.0, M, 1, M, M, cache=cache, is_small=True)(fill_gram),
+        pointer(None, v, 1.0, D, 1, B, 1, M, cache=cache, is_hot=True)(fill),
+        pointer(None, v, 1.0, B, 1, M, cache=cache, is_hot=True)(fill_diagonal),
+        pointer(None, v, 1.0, M, 1, M, M, cache=cache, is_hot=True)(fill_gram),
     )

@@ -4,6 +4,8 @@ New atoms are removed from each other first, which takes small matrices only; th
 old atom is compared with what the cheapest new one cost at each stage.
 """
 
+from math import inf
+
 from halk._jit import LANES, any_below, fma, inlined, internal, load, spread
 from halk._validation import Vector
 from halk.compression.algebra import add_scaled, padded_dot, size, sweep
@@ -22,16 +24,23 @@ OF_P, OF_Q = 2.0 + ROOTLESS + 1.0 / ROOTLESS, 1.0 + 1.0 / ROOTLESS
 
 
 @internal
+def independent(m: int, block: Block, ws: Workspace, b: int) -> int:
+    """Return how many new atoms are independent; ``T`` is left in ``ws.schur``."""
+    schur_complement(m, block, ws, b)
+    return invert(m, block, ws, b)
+
+
+@internal
 def are_all_cheaper(
-    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
-) -> bool:
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, n_new: int,
+    spent: float,
+) -> bool:  # fmt: skip
     """Return whether at every stage of removal a new atom costs less than any old one.
 
-    ``spent`` is the squared distance once all are gone. False also where the bounds do
-    not tell.
+    ``spent`` is the squared distance once all are gone, ``n_new`` how many new atoms
+    are :func:`independent`. False also where the bounds do not tell.
     """
-    schur_complement(m, block, ws, b)
-    n_new, first = invert(m, block, ws, b), 0 * m
+    first = 0 * m
     if n_new == b:
         first = _first_in_doubt(D, m, block, ws, b, spent)
     return are_cheaper_by_stages(D, block, ws, b, n_new, first, m)
@@ -230,10 +239,10 @@ def _cheapest_new(ws: Workspace, c: Vector, b: int) -> tuple[int, float, float]:
     """Return which new atom costs least, its price, and that of the dearest."""
     picked, T, gone, cheapest, dearest = ws.picked, ws.schur, 0 * b, 1e308, 0.0
     for a in range(b):
-        cost = c[a] * c[a] / T[a, a] if picked[a] == 1 else 0.0
-        dearest = max(cost, dearest)
-        if picked[a] == 1 and cost <= cheapest:
+        cost = c[a] * c[a] / T[a, a] if picked[a] == 1 else inf
+        if cost <= cheapest:
             gone, cheapest = a, cost
+        dearest = cost if dearest < cost < inf else dearest
     return gone, cheapest, dearest
 
 
@@ -257,8 +266,9 @@ def thin_out(
     with coefficients in ``ws.rest``; ``ws.weights``
     gets the weights of the old atoms.
     """
-    schur_complement(m, block, ws, b)
-    if invert(m, block, ws, b) < b:  # some are in the span of others, up to rounding
+    if (
+        independent(m, block, ws, b) < b
+    ):  # some are in the span of others, up to rounding
         for a in range(b):
             ws.rest[a], ws.picked[a] = block.coefficients[a], 1
         return 0.0, b
