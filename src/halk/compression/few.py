@@ -7,12 +7,15 @@ computed is what :mod:`halk.compression.block` and :mod:`halk.compression.stages
 blocks of any size, and their tests hold it to the same.
 """
 
+from typing import Any
+
 from halk._jit import (
     LANES,
     any_below,
     fma,
     inlined,
     internal,
+    least,
     load,
     magnitude,
     spread,
@@ -168,6 +171,17 @@ def _factor(block: Block, ws: Workspace, b: int, least: float) -> bool:
     return True
 
 
+@inlined
+def _grown_squares(c: Vector, S: Matrix, b: int) -> tuple[Any, Any, Any, Any, Any]:
+    """Return ``4^b c_a^2`` of all four rows, and the largest ``4^b c_a^2 S_aa``."""
+    growth = 16.0 if b == 2 else (64.0 if b == 3 else 256.0)
+    c0, c1 = growth * c[0] * c[0], growth * c[1] * c[1]
+    c2 = _number(growth * c[2] * c[2], 2, b)
+    c3 = _number(growth * c[3] * c[3], 3, b)
+    price = max(c0 * S[0, 0], c1 * S[1, 1], c2 * S[2, 2], c3 * S[3, 3])
+    return spread(c0), spread(c1), spread(c2), spread(c3), spread(price)
+
+
 @internal
 def are_few_cheaper(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
@@ -175,7 +189,11 @@ def are_few_cheaper(
     """Return what ``stages.are_all_cheaper`` does, of points that are independent.
 
     The bound of ``stages._first_in_doubt``: column ``k`` of ``L^-1 U`` is ``z``, and
-    ``P_k = sum_a z_a^2 / C_a``.
+    ``P_k = sum_a z_a^2 / C_a``. Where it does not tell there is another. The cheapest
+    new atom goes first, so with it no other coefficient becomes more than twice as
+    large; what is asked of all stages in ``stages.are_cheaper_by_stages`` is then so if
+
+        ``4^b (sum_a (c_a u_a)^2 + Q_kk max_a c_a^2 S_aa) <= w_k^2``.
     """
     L, inverse, none = ws.stages, ws.prices, ws.none
     u0, u1 = block.solved[0], block.solved[1]
@@ -186,15 +204,21 @@ def are_few_cheaper(
     i2, i3 = spread(inverse[2]), spread(inverse[3])
     weights, diagonal, first, last = ws.weights, D.diagonal, m, 0 * m
     of_p, of_q = spread(spent * OF_P), spread(spent * OF_Q)
+    c0, c1, c2, c3, price = _grown_squares(block.coefficients, ws.schur, b)
     for k in range(0, m, LANES):
         z0 = load(u0, k)
         z1 = fma(l10, z0, load(u1, k))
         z2 = fma(l21, z1, fma(l20, z0, load(u2, k)))
         z3 = fma(l32, z2, fma(l31, z1, fma(l30, z0, load(u3, k))))
         P = fma(z1 * z1, i1, z0 * z0 * i0) + fma(z3 * z3, i3, z2 * z2 * i2)
-        w = load(weights, k)
-        if any_below(w * w, fma(of_p, P, of_q * load(diagonal, k))):
-            first, last = k if k < first else first, k + LANES
+        w, Q = load(weights, k), load(diagonal, k)
+        dear = fma(of_p, P, of_q * Q)
+        if any_below(w * w, dear):
+            z1, z2, z3 = load(u1, k), load(u2, k), load(u3, k)
+            pairs = fma(z1 * z1, c1, z0 * z0 * c0), fma(z3 * z3, c3, z2 * z2 * c2)
+            other = fma(price, Q, pairs[0] + pairs[1])
+            if any_below(w * w, least(dear, other)):
+                first, last = k if k < first else first, k + LANES
     if first >= last:
         return True
     n_new = invert(m, block, ws, b)
