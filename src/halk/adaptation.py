@@ -98,7 +98,7 @@ def _adapting(rule: Any, kernel: Any) -> Any:
         old, scale[0] = rescaled(base, scale[0]), exp(state[0])
         new = rescaled(base, scale[0])
         m = refit_to_scale(old, new, D, m, block, ws, guards.smoothing)
-        trust[DRIFT], trust[AGE] = np.inf, 0.0
+        trust[DRIFT], trust[AGE] = ws.drift[0], 0.0
         return m
 
     cache = is_ours(kernel) and is_ours(rule)

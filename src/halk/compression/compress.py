@@ -17,7 +17,7 @@ from halk.compression.block import (
     is_within,
     weights_only,
 )
-from halk.compression.greedy import BELIEVED, commit, drift_of_new, project
+from halk.compression.greedy import commit, project
 from halk.compression.merge import merge_duplicates
 from halk.compression.panels import products
 from halk.compression.rescue import rescue
@@ -42,7 +42,7 @@ class Procedures(NamedTuple):
     """The parts of compression that are compiled by themselves, as pointers."""
 
     project: Any  # grow the dictionary, remove atoms
-    measure: Any  # how far the inverse is from one after that
+    commit: Any  # move what is left into the dictionary; how far Q is from an inverse
     decide: Any  # whether weights alone move
     verify: Any  # whether they may
     rescue: Any  # remove atoms where the inverse cannot be trusted
@@ -88,7 +88,7 @@ def _procedures(can_decide: bool, can_rescue: bool, can_project: bool) -> Proced
         project=pointer(0, D, 0, B, ws, 0, 0.0)(
             project if can_project else _no_projection
         ),
-        measure=pointer(0.0, D, 0, ws)(drift_of_new if can_project else _no_drift),
+        commit=pointer(0.0, D, 0, B, ws, 0)(_commit if can_project else _no_commit),
         decide=pointer(0, D, 0, B, ws, 0, 0.0, trust, True, is_hot=True)(
             weights_only if can_decide else _no_decision
         ),
@@ -107,7 +107,13 @@ def _no_projection(
     return ABSENT
 
 
-def _no_drift(D: Dictionary, m: int, ws: Workspace) -> float:
+def _commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> float:
+    return commit(D, m, block, ws, n_kept)
+
+
+def _no_commit(
+    D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int
+) -> float:
     return np.inf
 
 
@@ -176,19 +182,19 @@ def compress(
     room, minus that number; or what else it needs. ``D`` is then untouched.
     """
     # To look for points that repeat takes longer than to decide about some of them, and
-    # where one does repeat they depend on each other.
-    comes_first = m < YOUNG or not 1 < b <= SOME
-    if comes_first:
-        b = merge_duplicates(D, m, block, ws, b)
-    outcome = _decided(
-        rows, procedures, scale, D, m, block, ws, b, budget, trust, comes_first
-    )
-    if not comes_first and outcome in (UNDECIDED, DEPENDENT):
-        n, b = b, merge_duplicates(D, m, block, ws, b)
-        if b < n or outcome == DEPENDENT:
-            outcome = _decided(
-                rows, procedures, scale, D, m, block, ws, b, budget, trust, True
-            )
+    # where one does repeat they depend on each other: it is looked for afterwards then.
+    is_merged, outcome = m < YOUNG or not 1 < b <= SOME, DEPENDENT
+    while True:
+        if is_merged:
+            n, b = b, merge_duplicates(D, m, block, ws, b)
+            if b == n and outcome == UNDECIDED:
+                break
+        outcome = _decided(
+            rows, procedures, scale, D, m, block, ws, b, budget, trust, is_merged
+        )
+        if is_merged or outcome not in (UNDECIDED, DEPENDENT):
+            break
+        is_merged = True
     if outcome == ABSENT:
         return NEEDS_DECISION
     if outcome != DECIDED:
@@ -236,13 +242,9 @@ def _replace_atoms(
         if n_kept == ABSENT:
             return NEEDS_RESCUE
         ws.counts[RESCUED] += 1
-        ws.drift[0] = np.inf
     if n_kept > len(D.weights):
         return -n_kept
-    commit(D, m, block, ws, n_kept)
-    if not ws.drift[0] <= BELIEVED:
-        ws.drift[0] = procedures.measure(D, n_kept, ws)
-    trust[DRIFT], trust[AGE] = ws.drift[0], 0.0
+    trust[DRIFT], trust[AGE] = procedures.commit(D, m, block, ws, n_kept), 0.0
     return n_kept
 
 

@@ -367,8 +367,12 @@ def has_drifted(ws: Workspace, n_kept: int) -> bool:
 
 
 @internal
-def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> None:
-    """Move the kept atoms into the dictionary, in the order in which they came."""
+def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> float:
+    """Move the kept atoms into the dictionary, in the order in which they came.
+
+    Returns ``max |K Q - I|``, and leaves it in ``ws.drift``: the bound that stands
+    there, or measured where that is large; infinite where there are many atoms.
+    """
     places, kept, members = ws.places, ws.kept, ws.members
     for k in range(len(places)):
         places[k] = 0
@@ -384,15 +388,14 @@ def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> N
     _move_atoms(D, m, block, ws, n_kept)
     pack(ws.inverse, members, n_kept, D.inverse)
     pad(D, n_kept)
+    if not ws.drift[0] <= BELIEVED:
+        ws.drift[0] = _measured(D, n_kept, ws) if n_kept <= AT_ONCE else inf
+    return float(ws.drift[0])
 
 
-def drift_of_new(D: Dictionary, m: int, ws: Workspace) -> float:
-    """Measure ``max |K Q - I|`` right after :func:`commit`; infinite for many atoms.
-
-    The Gram matrix of the union is still in ``ws.gram``; it is moved together.
-    """
-    if m > AT_ONCE:
-        return inf
+@internal
+def _measured(D: Dictionary, m: int, ws: Workspace) -> float:
+    """Return ``max |K Q - I|``; the Gram matrix of the union is moved together."""
     K, kept, members, union = ws.gram, ws.kept, ws.members, ws.places
     for place in range(m):
         union[place] = kept[members[place]]

@@ -45,6 +45,7 @@ def rebuild(ws: Workspace, n: int) -> int:
     _pivot(ws, n)
     # not a literal, which would be compiled for by itself
     n_kept: int = np.int64(0)  # type: ignore[assignment]
+    ws.drift[0] = 0.0
     for a in range(n):
         k = ws.members[a]
         if ws.gram[k, k] > 0.0:
@@ -106,6 +107,7 @@ def refit(ws: Workspace, n: int, n_kept: int) -> int:
     Kept atoms that turn out to depend on the others are dropped.
     """
     n_fresh: int = np.int64(0)  # type: ignore[assignment]
+    ws.drift[0] = 0.0
     for a in range(n_kept):
         member = ws.kept[a]  # read before the slot is written: n_fresh <= a
         solve(ws, n, n_fresh, member)
