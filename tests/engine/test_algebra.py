@@ -153,6 +153,24 @@ def test_sweeping_all_inverts(b: int, rng: np.random.Generator) -> None:
 
 
 @compiled
+def sweep_one(S: Any, b: int, pivot: int) -> None:
+    sweep(S, b, pivot)
+
+
+@pytest.mark.parametrize("b", [1, 2, 3, 5, 8, 11])
+def test_what_is_swept_again_leaves_the_set(b: int, rng: np.random.Generator) -> None:
+    """The inverse is then that of the others, as if it had never been in."""
+    A, S = rng.normal(size=(b, b)), np.zeros((padded(b), padded(b)))
+    S[:b, :b] = A @ A.T + np.eye(b)
+    gone = b // 2
+    others = np.delete(np.arange(b), gone)
+    expected = np.linalg.inv(S[np.ix_(others, others)]) if b > 1 else np.empty((0, 0))
+    swept(S, b)
+    sweep_one(S, b, gone)
+    np.testing.assert_allclose(S[np.ix_(others, others)], expected, rtol=1e-9)
+
+
+@compiled
 def unpacked(Q: Any, m: int, out: Any) -> None:
     unpack(Q, m, out)
 

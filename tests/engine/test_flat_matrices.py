@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halk._jit import borrowed, compiled, matrix_at, part_of, point_of
+from halk._jit import borrowed, compiled, matrix_at, part_of, point_of, row_of
 
 
 @compiled
@@ -62,18 +62,38 @@ def test_parts_of_flat_arrays(start: int, n: int, rng: np.random.Generator) -> N
 
 
 @compiled
+def fill_row(matrix: Any, row: int, out: Any) -> int:
+    """Copy a row of a matrix, and write places into it."""
+    one, two = row_of(matrix, row), row_of(borrowed(matrix), row)
+    for k in range(len(two)):
+        out[k] = one[k]
+        two[k] = 10.0 + k
+    return len(one)
+
+
+@pytest.mark.parametrize("row", [0, 2])
+def test_rows_of_matrices(row: int, rng: np.random.Generator) -> None:
+    matrix, out = rng.normal(size=(3, 4)), np.empty(4)
+    expected = matrix.copy()
+    assert fill_row(matrix, row, out) == 4
+    np.testing.assert_array_equal(out, expected[row])
+    expected[row] = 10.0 + np.arange(4)
+    np.testing.assert_array_equal(matrix, expected)
+
+
+@compiled
 def ends(matrix: Any, row: int) -> Any:
     """Return the last entries of a row, and of a part of it, counted from behind."""
     point = point_of(borrowed(matrix), row)
     part = point[1:]
     part[-2] = 7.0
-    return point[-1], part[-len(part)], point[0], len(point)
+    return point[-1], part[-len(part)], point[0], len(point), point.size
 
 
 @pytest.mark.parametrize("row", [0, 2])
 def test_points_may_be_read_from_behind(row: int, rng: np.random.Generator) -> None:
     matrix = rng.normal(size=(3, 4))
     before = matrix.copy()
-    assert ends(matrix, row) == (before[row, 3], before[row, 1], before[row, 0], 4)
+    assert ends(matrix, row) == (before[row, 3], before[row, 1], before[row, 0], 4, 4)
     before[row, 2] = 7.0
     np.testing.assert_array_equal(matrix, before)

@@ -20,6 +20,7 @@ from halk._jit import (
     packed,
     padded,
     prefetch,
+    put,
     root,
     spread,
     store,
@@ -28,7 +29,7 @@ from halk._jit import (
 from halk._jit.lanes import two_to_the
 
 HALF = 1.5 * 2.0**52
-N_RESULTS = 11
+N_RESULTS = 14
 
 
 @compiled
@@ -46,6 +47,9 @@ def operations(a: Any, b: Any, c: Any, t: Any, out: Any) -> Any:
     store(out[8], 0, spread(c[1]))
     store(out[9], 0, packed(a[3], b[1], c[0], a[2]))
     store(out[10], 0, two_to_the(load(t, 0)))
+    store(out[11], 0, put(u, 2, c[1]))
+    store(out[12], 0, put(u, LANES, c[1]))
+    store(out[13], 0, put(u, -1, c[1]))
     return total(u), any_below(u, v), any_at_most(u, v)
 
 
@@ -65,7 +69,7 @@ def test_operations_are_those_of_numpy(seed: int) -> None:
         twins = [
             a + b, a - b, a * b, a / b, None, np.where(a < b, a, b), np.abs(a),
             np.sqrt(np.abs(a)), np.full(LANES, c[1]), [a[3], b[1], c[0], a[2]],
-            2.0**n,
+            2.0**n, [a[0], a[1], c[1], a[3]], a, a,
         ]  # fmt: skip
         for row, twin in enumerate(twins):
             if twin is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halk._jit import compiled, internal
+from halk._jit import compiled, internal, pointer
 
 pytestmark = pytest.mark.compiled
 
@@ -66,6 +66,15 @@ def test_errors_come_out_of_linked_functions() -> None:
     assert outer(1.0) == 1.0
     with pytest.raises(ValueError, match="must not be negative"):
         outer(-1.0)
+
+
+@pytest.mark.parametrize("is_hot", [True, False])
+def test_a_hot_function_is_reached_by_one_call(is_hot: bool) -> None:
+    made = pointer(1.0, 1.0, cache=False, is_hot=is_hot)(twice)
+    assert made.ctypes(3.0) == 6.0
+    _, wrapper = made.inspect_llvm().split(f"@{made.native_name}(", 1)
+    body = wrapper.split("\n}", 1)[0]
+    assert ("call" in body) != is_hot
 
 
 @pytest.fixture

@@ -127,3 +127,38 @@ def test_a_drift_that_is_known_is_allowed_for(
         holder.assert_within(unprojected)
         decided += np.array_equal(holder.trust, unseen)
     assert decided > 10 or damage_by > 0.01, "the case must decide unseen"
+
+
+CASES = {
+    "narrow": (kernels.Gaussian(0.02), 1, 0.03),
+    "wide": (kernels.Gaussian(0.5), 1, 1e-4),
+    "rough": (kernels.Laplacian(0.3), 2, 0.05),
+    "smooth": (kernels.Matern52(0.3), 3, 0.1),
+    "varying": (kernels.Polynomial(3, 1.0), 2, 1e-3),
+}
+
+
+@pytest.mark.parametrize("coupling", ["paper", "exact"])
+@pytest.mark.parametrize("case", CASES)
+def test_drift_is_at_most_what_is_believed(case: str, coupling: str) -> None:
+    """Through all changes of an inverse, however ill-conditioned."""
+    kernel, p, epsilon = CASES[case]
+    rng, worst, n_bounded = np.random.default_rng(7), 0.0, 0
+    model = HALK(
+        Network.ring(6, tolerance=0.01), kernel, step_size=0.3, epsilon=epsilon,
+        coupling=coupling,
+    )  # fmt: skip
+    for _ in range(150):
+        X = rng.uniform(size=(5, 6, p))
+        Y = np.sin(7.0 * X[..., 0]) + 0.2 * rng.normal(size=(5, 6))
+        model.learn_many(X, Y)
+        for i, trust in enumerate(model._executor._talk.trust[:, DRIFT]):
+            m, D = int(model.model_order[i]), dictionary_of(model.state.arena, i)
+            K, Q = model.kernel(D.atoms[:, :m].T), square(D.inverse, m)
+            drift = np.abs(K @ Q - np.eye(m)).max(initial=0.0)
+            # the product here rounds too, and so does the kernel
+            rounding = 1e-15 * m * np.abs(K).max() * np.abs(Q).max()
+            worst = max(worst, drift / (trust + rounding))
+            n_bounded += trust < 1e-6
+    assert worst <= 1.0
+    assert n_bounded > 100, "the case must believe in something"
