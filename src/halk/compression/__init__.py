@@ -1,12 +1,14 @@
 """Compression: destructive orthogonal matching pursuit within an error budget (S7).
 
-``block`` decides in O(m) whether a step needs to touch a matrix at all (``merge`` and
-``stages`` are its parts), ``greedy`` does the removal when it must, ``trust`` says when
-a decision needs to be verified, ``algebra`` and ``panels`` have the
-loops in lanes, ``workspace`` the arrays of all.
+``block`` decides in O(m) whether a step needs to touch a matrix at all (``merge``,
+``few`` and ``stages`` are its parts), ``greedy`` does the removal when it must and
+``commit`` writes it down, ``trust`` says when a decision needs to be verified and
+``drift`` how far an inverse can be believed, ``algebra`` and ``panels`` have the loops
+in lanes, ``workspace`` the arrays of all.
 """
 
 from halk.compression.block import weights_only
+from halk.compression.commit import commit, pad
 from halk.compression.compress import (
     NEEDS_DECISION,
     NEEDS_PROJECTION,
@@ -17,7 +19,6 @@ from halk.compression.compress import (
     compressed,
     procedures,
 )
-from halk.compression.greedy import commit, pad
 from halk.compression.merge import merge_duplicates
 from halk.compression.panels import PANEL, copy_panels, square, write_square
 from halk.compression.rescue import rebuild

@@ -17,7 +17,8 @@ from halk.compression.block import (
     is_within,
     weights_only,
 )
-from halk.compression.greedy import commit, project
+from halk.compression.commit import commit
+from halk.compression.greedy import project
 from halk.compression.merge import merge_duplicates
 from halk.compression.panels import products
 from halk.compression.rescue import rescue

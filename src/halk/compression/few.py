@@ -176,8 +176,7 @@ def _grown_squares(c: Vector, S: Matrix, b: int) -> tuple[Any, Any, Any, Any, An
     """Return ``4^b c_a^2`` of all four rows, and the largest ``4^b c_a^2 S_aa``."""
     growth = 16.0 if b == 2 else (64.0 if b == 3 else 256.0)
     c0, c1 = growth * c[0] * c[0], growth * c[1] * c[1]
-    c2 = _number(growth * c[2] * c[2], 2, b)
-    c3 = _number(growth * c[3] * c[3], 3, b)
+    c2, c3 = growth * _number(c[2], 2, b) ** 2, growth * _number(c[3], 3, b) ** 2
     price = max(c0 * S[0, 0], c1 * S[1, 1], c2 * S[2, 2], c3 * S[3, 3])
     return spread(c0), spread(c1), spread(c2), spread(c3), spread(price)
 

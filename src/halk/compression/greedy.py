@@ -5,26 +5,18 @@ when everything is decided and verified, so a call that finds no room changes no
 Where the inverse turns out to be none it gives up, and ``rescue`` takes over.
 """
 
-from math import inf, sqrt
+from math import sqrt
 
-from halk._jit import compiled, internal, padded, shared
+from halk._jit import internal, shared
 from halk.compression.algebra import add_scaled, combine, dot, sweep
-from halk.compression.panels import pack, unpack
+from halk.compression.drift import EPSILON, drift_of_grown, drift_of_shrunk
+from halk.compression.panels import unpack
 from halk.compression.stages import schur_complement, thin_out
-from halk.compression.trust import TIE, is_rounding, is_trusted, measured_drift
+from halk.compression.trust import TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
 LARGEST_DRIFT = 1e-5
 """Largest ``|Q K - I|`` on a sampled column before the inverse is made anew."""
-
-EPSILON = 2.0**-52
-"""Relative error of a sum of one number: a residual that is no larger is rounding."""
-
-BELIEVED = 1e-9
-"""Up to here a bound on ``|K Q - I|`` is as good as a measurement."""
-
-AT_ONCE = 48
-"""Most atoms for which it is measured at once where the bound is larger."""
 
 REFINEMENTS = 4
 """Most steps of iterative refinement; one or two are the rule."""
@@ -205,7 +197,7 @@ def grow(ws: Workspace, n_kept: int, k: int, weight: float) -> int:
     if s == 0.0:
         add_scaled(weights, weight, solution, n_kept)
         return n_kept
-    _drift_of_grown(ws, n_kept, k, s)
+    drift_of_grown(ws, n_kept, k, s)
     last = Q[n_kept]
     for a in range(n_kept):
         share = solution[a] / s
@@ -216,42 +208,6 @@ def grow(ws: Workspace, n_kept: int, k: int, weight: float) -> int:
     ws.kept[n_kept] = k
     weights[n_kept] = weight
     return n_kept + 1
-
-
-@internal
-def _drift_of_grown(ws: Workspace, n_kept: int, k: int, s: float) -> None:
-    """Bound ``|K Q - I|``, ``E``, for the inverse that :func:`grow` is about to make.
-
-    With ``u`` the fit of the new atom, ``r`` what it misses of the kernel values and
-    ``L = |u|_1``, the old block gets ``r u' / s``, the new column is ``r / s``, the new
-    row at most ``|E| L + |Q| |r|_1 + |u| L |r| / s``. Rounding comes on top.
-    """
-    Q, K, kept, fit, missed = ws.inverse, ws.gram, ws.kept, ws.solution, ws.residual
-    length, largest, residual, precision, norm = 0.0, 1.0, 0.0, 0.0, K[k, k]
-    for a in range(n_kept):
-        size = abs(fit[a])
-        length, largest = length + size, max(largest, size)
-        residual, precision = max(residual, abs(missed[a])), max(precision, Q[a, a])
-        norm = max(norm, K[kept[a], kept[a]])
-    n, whole = n_kept + 1.0, 1.0 + length
-    missing = residual * (whole * largest / s + n * precision)
-    sums = n * norm * (precision + largest * largest / s) + whole * whole * K[k, k] / s
-    ws.drift[0] = ws.drift[0] * max(1.0, length) + missing + 4.0 * EPSILON * sums
-
-
-@internal
-def _drift_of_shrunk(ws: Workspace, n_kept: int, gone: int) -> None:
-    """Bound ``|K Q - I|``, ``E``, for what :func:`remove` is about to make.
-
-    From column ``j`` of ``E`` goes its column ``gone`` times ``Q_gj / Q_gg``.
-    """
-    Q, K, kept, row = ws.inverse, ws.gram, ws.kept, ws.inverse[gone]
-    largest, precision, norm = 0.0, 0.0, 0.0
-    for a in range(n_kept):
-        largest, precision = max(largest, abs(row[a])), max(precision, Q[a, a])
-        norm = max(norm, K[kept[a], kept[a]])
-    sums = n_kept * norm * precision
-    ws.drift[0] = ws.drift[0] * (1.0 + largest / row[gone]) + 4.0 * EPSILON * sums
 
 
 @shared
@@ -286,7 +242,7 @@ def remove(ws: Workspace, n_kept: int, gone: int) -> None:
         ws.solution,
         n_kept - 1,
     )
-    _drift_of_shrunk(ws, n_kept, gone)
+    drift_of_shrunk(ws, n_kept, gone)
     row, end = Q[gone], Q[last]
     pivot = row[gone]
     share = weights[gone] / pivot
@@ -364,76 +320,3 @@ def has_drifted(ws: Workspace, n_kept: int) -> bool:
         if not abs(off[a]) <= worst:  # nor is what is no number small
             worst = abs(off[a])
     return not worst <= LARGEST_DRIFT
-
-
-@internal
-def commit(D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int) -> float:
-    """Move the kept atoms into the dictionary, in the order in which they came.
-
-    Returns ``max |K Q - I|``, and leaves it in ``ws.drift``: the bound that stands
-    there, or measured where that is large; infinite where there are many atoms.
-    """
-    places, kept, members = ws.places, ws.kept, ws.members
-    for k in range(len(places)):
-        places[k] = 0
-    for a in range(n_kept):
-        places[kept[a]] = 1
-    place = 0
-    for k in range(len(places)):
-        if places[k] == 1:
-            places[k] = place
-            place += 1
-    for a in range(n_kept):
-        members[places[kept[a]]] = a
-    _move_atoms(D, m, block, ws, n_kept)
-    pack(ws.inverse, members, n_kept, D.inverse)
-    pad(D, n_kept)
-    if not ws.drift[0] <= BELIEVED:
-        ws.drift[0] = _measured(D, n_kept, ws) if n_kept <= AT_ONCE else inf
-    return float(ws.drift[0])
-
-
-@internal
-def _measured(D: Dictionary, m: int, ws: Workspace) -> float:
-    """Return ``max |K Q - I|``; the Gram matrix of the union is moved together."""
-    K, kept, members, union = ws.gram, ws.kept, ws.members, ws.places
-    for place in range(m):
-        union[place] = kept[members[place]]
-    first = 0 * m  # what is before stands where it should
-    while first < m and union[first] == first:
-        first += 1
-    for place in range(m):
-        row, source = K[place], K[union[place]]
-        for c in range(0 if place >= first else first, m):
-            row[c] = source[union[c]]
-    return measured_drift(D.inverse, m, K, ws.inverse)
-
-
-@internal
-def _move_atoms(
-    D: Dictionary, m: int, block: Block, ws: Workspace, n_kept: int
-) -> None:
-    """Write points, weights and what goes with them; atoms move to the front only."""
-    K, Q, kept, members, start = ws.gram, ws.inverse, ws.kept, ws.members, ws.weights
-    atoms, points, weights, norms = D.atoms, block.points, D.weights, D.norms
-    diagonal = D.diagonal
-    for place in range(n_kept):
-        a = members[place]
-        source = kept[a]
-        for f in range(len(atoms)):
-            is_new = source >= m
-            atoms[f, place] = points[f, source - m] if is_new else atoms[f, source]
-        weights[place] = start[a]
-        norms[place] = sqrt(K[source, source])
-        diagonal[place] = Q[a, a]
-
-
-@compiled
-def pad(D: Dictionary, m: int) -> None:
-    """Fill vectors up to full lanes behind the first ``m``."""
-    for k in range(m, padded(m)):
-        D.weights[k] = 0.0
-        D.diagonal[k] = -1.0
-        D.norms[k] = 0.0
-        for f in range(len(D.atoms)):
-            D.atoms[f, k] = 0.0
