@@ -7,7 +7,14 @@ import pytest
 
 from halk._jit import borrowed, compiled
 from halk.compression import block, dictionary, workspace, write_square
-from halk.compression.few import FEW, are_few_cheaper, few_left, few_removed
+from halk.compression.few import (
+    FEW,
+    are_few_cheaper,
+    are_few_clearly_cheaper,
+    are_few_independent,
+    few_left,
+    few_removed,
+)
 from halk.kernels import Gaussian
 
 KERNEL, SPACING = Gaussian(0.3), 0.35
@@ -22,7 +29,16 @@ def removed(D: Any, m: int, points: Any, ws: Any, b: int) -> Any:
 
 @compiled
 def left(m: int, points: Any, ws: Any, b: int) -> bool:
-    return few_left(m, borrowed(points), borrowed(ws), b)
+    least = few_left(m, borrowed(points), borrowed(ws), b)
+    return are_few_independent(borrowed(points), borrowed(ws), b, least)
+
+
+@compiled
+def clearly(D: Any, m: int, points: Any, ws: Any, b: int) -> bool:
+    least = few_left(m, borrowed(points), borrowed(ws), b)
+    return are_few_clearly_cheaper(
+        borrowed(D), m, borrowed(points), borrowed(ws), b, least
+    )
 
 
 @compiled
@@ -100,16 +116,19 @@ def test_what_it_says_is_what_greedy_removal_does(
     b: int, rng: np.random.Generator
 ) -> None:
     """Never yes where an old atom would go first; and mostly yes else."""
-    said, true = [], []
+    clear, said, true = [], [], []
     for _ in range(400):
         given = case(rng, 9, b, 10.0 ** rng.uniform(-2.0, 0.3))
         square, *_ = removed(given.D, 9, given.block, given.ws, b)
         if left(9, given.block, given.ws, b):
             spent = max(square, 0.0)
+            clear.append(clearly(given.D, 9, given.block, given.ws, b))
             said.append(cheaper(given.D, 9, given.block, given.ws, b, spent))
             true.append(takes_new_atoms_first(given))
     yes, is_so = np.array(said), np.array(true)
     assert not (yes & ~is_so).any()
+    assert not (np.array(clear) & ~is_so).any()
+    assert sum(clear) > 50
     assert yes[is_so].mean() > 0.75
     assert (~is_so).sum() > 20
 
@@ -130,3 +149,5 @@ def test_points_that_repeat_are_not_independent(
         B.gram[b - 1, : b - 1] = B.gram[: b - 1, b - 1] = given.G[0, : b - 1]
     B.solved[b - 1, :6] = B.cross[b - 1, :6] @ Q
     assert not left(6, B, given.ws, b)
+    given.ws.weights[:6] = 1e6  # whatever they cost
+    assert clearly(given.D, 6, B, given.ws, b) == (kind == "another point")

@@ -20,7 +20,14 @@ from halk._jit import (
 )
 from halk._validation import Vector
 from halk.compression.algebra import dot
-from halk.compression.few import FEW, are_few_cheaper, few_left, few_removed
+from halk.compression.few import (
+    FEW,
+    are_few_cheaper,
+    are_few_clearly_cheaper,
+    are_few_independent,
+    few_left,
+    few_removed,
+)
 from halk.compression.stages import are_all_cheaper, independent
 from halk.compression.trust import DRIFT, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
@@ -59,7 +66,11 @@ def weights_only(
             return UNDECIDED
     if b == 0:  # nothing is removed: there is no distance
         return DECIDED
-    if are_few and few_left(m, block, ws, b):
+    least = few_left(m, block, ws, b) if are_few else 0.0
+    # for four it seldom tells
+    if 1 < b < FEW and are_few_clearly_cheaper(D, m, block, ws, b, least):
+        is_path = True
+    elif are_few and are_few_independent(block, ws, b, least):
         is_path = are_few_cheaper(D, m, block, ws, b, spent)
     else:
         n_new = independent(m, block, ws, b)

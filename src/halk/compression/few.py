@@ -94,10 +94,11 @@ def _square_and_size(
 
 
 @internal
-def few_left(m: int, block: Block, ws: Workspace, b: int) -> bool:
-    """Fill ``S = block.gram - cross U'``; True if its points surely are independent.
+def few_left(m: int, block: Block, ws: Workspace, b: int) -> float:
+    """Fill ``S = block.gram - cross U'``.
 
-    Its factors are in ``ws.stages`` and ``ws.prices``, see :func:`_factor`.
+    Returns the share of ``k(x, x)`` that must be left of a point so that it surely is
+    independent of the others.
     """
     none = ws.none
     k0, k1 = block.cross[0], block.cross[1]
@@ -130,7 +131,7 @@ def few_left(m: int, block: Block, ws: Workspace, b: int) -> bool:
     _write(S, 3, 1, _number(G[3, 1], 3, b) - total(d31))
     _write(S, 3, 2, _number(G[3, 2], 3, b) - total(d32))
     _write(S, 3, 3, (G[3, 3] if b > 3 else 1.0) - total(d33))
-    return _factor(block, ws, b, max(DEPENDENT, ROUNDING * size * size))
+    return max(DEPENDENT, ROUNDING * size * size)
 
 
 @inlined
@@ -139,11 +140,11 @@ def _write(S: Matrix, a: int, c: int, value: float) -> None:
     S[c, a] = value
 
 
-@inlined
-def _factor(block: Block, ws: Workspace, b: int, least: float) -> bool:
-    """Fill ``S = L C L'``: minus ``L`` below its unit diagonal, and ``1 / C``.
+@internal
+def are_few_independent(block: Block, ws: Workspace, b: int, least: float) -> bool:
+    """Factor ``S = L C L'``; False if little is left of a point, see :func:`few_left`.
 
-    False if a pivot is no more than its share ``least`` of a point's ``k(x, x)``.
+    ``ws.stages`` gets minus ``L`` below its unit diagonal, ``ws.prices`` ``1 / C``.
     """
     S, L, inverse, G = ws.schur, ws.stages, ws.prices, block.gram
     s10, s20, s30 = S[1, 0], S[2, 0], S[3, 0]
@@ -182,17 +183,44 @@ def _grown_squares(c: Vector, S: Matrix, b: int) -> tuple[Any, Any, Any, Any, An
 
 
 @internal
+def are_few_clearly_cheaper(
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, least: float
+) -> bool:
+    """Return whether all new atoms go first, by a bound that needs no factor.
+
+    The cheapest new atom goes first, so no other coefficient becomes more than twice as
+    large when it does. What ``stages.are_cheaper_by_stages`` asks is so if
+
+        ``4^b (sum_a (c_a u_a)^2 + Q_kk max_a c_a^2 S_aa) <= w_k^2``.
+
+    False also if a point may repeat an atom.
+    """
+    S, G, none = ws.schur, block.gram, ws.none
+    is_new = S[0, 0] > least * G[0, 0] and S[1, 1] > least * G[1, 1]
+    is_new = is_new and (b < 3 or S[2, 2] > least * G[2, 2])
+    if not (is_new and (b < 4 or S[3, 3] > least * G[3, 3])):
+        return False
+    u0, u1 = block.solved[0], block.solved[1]
+    u2, u3 = _row(block.solved, 2, b, none), _row(block.solved, 3, b, none)
+    c0, c1, c2, c3, price = _grown_squares(block.coefficients, S, b)
+    weights, diagonal = ws.weights, D.diagonal
+    for k in range(0, m, LANES):
+        z0, z1, z2, z3 = load(u0, k), load(u1, k), load(u2, k), load(u3, k)
+        near = fma(z1 * z1, c1, z0 * z0 * c0) + fma(z3 * z3, c3, z2 * z2 * c2)
+        w = load(weights, k)
+        if any_below(w * w, fma(price, load(diagonal, k), near)):
+            return False
+    return True
+
+
+@internal
 def are_few_cheaper(
     D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
 ) -> bool:
     """Return what ``stages.are_all_cheaper`` does, of points that are independent.
 
     The bound of ``stages._first_in_doubt``: column ``k`` of ``L^-1 U`` is ``z``, and
-    ``P_k = sum_a z_a^2 / C_a``. Where it does not tell there is another. The cheapest
-    new atom goes first, so with it no other coefficient becomes more than twice as
-    large; what is asked of all stages in ``stages.are_cheaper_by_stages`` is then so if
-
-        ``4^b (sum_a (c_a u_a)^2 + Q_kk max_a c_a^2 S_aa) <= w_k^2``.
+    ``P_k = sum_a z_a^2 / C_a``. It or :func:`are_few_clearly_cheaper` must tell.
     """
     L, inverse, none = ws.stages, ws.prices, ws.none
     u0, u1 = block.solved[0], block.solved[1]
