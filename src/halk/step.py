@@ -15,7 +15,6 @@ from halk._jit import (
     compiled,
     internal,
     load,
-    part_of,
     pointer,
     spread,
     store,
@@ -224,27 +223,18 @@ def _own_curvature(formulas: Formulas, mu: Vector) -> float:
 
 @internal
 def _neighbour_pulls(
-    formulas: Formulas, block: Block, inbox: Inbox, first: int, b: int, target: Vector,
-    is_scaled: bool,
-) -> float:  # fmt: skip
+    formulas: Formulas, block: Block, inbox: Inbox, first: int, b: int, target: Vector
+) -> float:
     """Fill S4 into the rows of received queries; return their curvature, for S9."""
     mine, value, spread = inbox.mine, inbox.value, inbox.spread
     ours, theirs, slope = inbox.first, inbox.second, inbox.slope
-    mu, coefficients, price = inbox.multiplier, block.coefficients, 0.0
-    if not is_scaled:  # all spreads are 1
-        n = b - first
-        ours, theirs = part_of(mine, first, n), part_of(value, first, n)
-        formulas.compare(formulas.proximity, ours, theirs, n, inbox.h, slope)
-        for row in range(first, b):
-            coefficients[row] = mu[row] * slope[row - first]
-            price += mu[row]
-        return 2.0 * price * formulas.proximity_curvature
     for row in range(first, b):
         unit = 1.0 / spread[row]
         ours[row - first] = mine[row] * unit
         theirs[row - first] = value[row] * unit
     formulas.compare(formulas.proximity, ours, theirs, b - first, inbox.h, slope)
-    own = target[SPREAD]
+    mu, coefficients, own = inbox.multiplier, block.coefficients, target[SPREAD]
+    price = 0.0
     for row in range(first, b):
         ratio = own / spread[row]
         # d2h(a, b) = d1h(b, a): proximities are symmetric
@@ -281,9 +271,7 @@ def update_function(
     curvature = _own_curvature(formulas, mu)
     first = 1 if has_reading else 0
     if b > first:
-        curvature += _neighbour_pulls(
-            formulas, block, inbox, first, b, target, settings.removes_spread
-        )
+        curvature += _neighbour_pulls(formulas, block, inbox, first, b, target)
     if has_reading:
         _own_pull(formulas, block, y, target, mu, inbox)
     eta, rows = pace.step_size, formulas.rows

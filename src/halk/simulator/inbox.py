@@ -23,7 +23,7 @@ def fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
         b = 1
     neighbour, reverse, target = links.neighbour, links.reverse, state.target
     value, mu, spread = inbox.value, inbox.multiplier, inbox.spread
-    multipliers, is_scaled = state.multipliers, engine.settings.removes_spread
+    multipliers = state.multipliers
     for a in range(first, first + talk.n_pulling[i]):
         e = talk.pulling[a]
         j, back = neighbour[e], reverse[e]
@@ -33,7 +33,6 @@ def fill_inbox(engine: Engine, desk: Desk, readings: Readings, i: int) -> int:
         mine[b] = answers[back]
         value[b] = own[j]
         mu[b] = multipliers[back]
-        if is_scaled:
-            spread[b] = target[j, SPREAD]
+        spread[b] = target[j, SPREAD]
         b += 1
     return b
