@@ -146,10 +146,8 @@ def _view(context: Any, builder: Any, call: Any, whole: Any, start: Any,
         meminfo=whole.meminfo,
         parent=whole.parent,
     )
-    kind = call.return_type
-    if isinstance(kind, BorrowedArray) and not isinstance(kind, Point):
-        # what nobody asks for is not even copied; users may ask for anything
-        for name in ("meminfo", "parent", "nitems"):
+    if isinstance(call.return_type, BorrowedArray):  # nobody asks: not even copied
+        for name in ("meminfo", "parent"):
             setattr(made, name, ir.Constant(getattr(made, name).type, ir.Undefined))
     value = made._getvalue()  # noqa: SLF001
     return impl_ret_borrowed(context, builder, call.return_type, value)

@@ -66,11 +66,11 @@ def weights_only(
             return UNDECIDED
     if b == 0:  # nothing is removed: there is no distance
         return DECIDED
-    least = few_left(m, block, ws, b) if are_few else 0.0
+    share = few_left(m, block, ws, b) if are_few else 0.0
     # for four it seldom tells
-    if 1 < b < FEW and are_few_clearly_cheaper(D, m, block, ws, b, least):
+    if 1 < b < FEW and are_few_clearly_cheaper(D, m, block, ws, b, share):
         is_path = True
-    elif are_few and are_few_independent(block, ws, b, least):
+    elif are_few and are_few_independent(block, ws, b, share):
         is_path = are_few_cheaper(D, m, block, ws, b, spent)
     else:
         n_new = independent(m, block, ws, b)

@@ -146,7 +146,7 @@ def _verify(
     if not is_within(D, m, block, ws, b, budget):
         return False
     if trust[AGE] * PATIENCE >= m:
-        trust[DRIFT] = measured_drift(D.inverse, m, ws.gram, ws.inverse)
+        trust[DRIFT] = measured_drift(D, m, ws.gram, ws.inverse)
     return True
 
 

@@ -6,7 +6,7 @@ span. When it has grown too large to be believed, ``E`` is measured.
 """
 
 from halk._jit import internal
-from halk.compression.trust import measured_drift
+from halk.compression.trust import EPSILON, measured_drift
 from halk.compression.workspace import Dictionary, Workspace
 
 BELIEVED = 1e-9
@@ -15,9 +15,6 @@ BELIEVED = 1e-9
 AT_ONCE = 48
 """Most atoms for which it is measured at once where the bound is larger."""
 
-EPSILON = 2.0**-52
-"""Relative error of a sum of one number: a residual that is no larger is rounding."""
-
 
 @internal
 def drift_of_grown(ws: Workspace, n_kept: int, k: int, s: float) -> None:
@@ -25,7 +22,8 @@ def drift_of_grown(ws: Workspace, n_kept: int, k: int, s: float) -> None:
 
     With ``u`` the fit of the new atom, ``r`` what it misses of the kernel values and
     ``L = |u|_1``, the old block gets ``r u' / s``, the new column is ``r / s``, the new
-    row at most ``|E| L + |Q| |r|_1 + |u| L |r| / s``. Rounding comes on top.
+    row at most ``|E| L + |Q| |r|_1 + |u| L |r| / s``, and where they meet is
+    ``r' u / s``. Rounding comes on top.
     """
     Q, K, kept, fit, missed = ws.inverse, ws.gram, ws.kept, ws.solution, ws.residual
     length, largest, residual, precision, norm = 0.0, 1.0, 0.0, 0.0, K[k, k]
@@ -57,7 +55,7 @@ def drift_of_shrunk(ws: Workspace, n_kept: int, gone: int) -> None:
 
 @internal
 def drift_of_committed(D: Dictionary, m: int, ws: Workspace) -> float:
-    """Return ``max |K Q - I|``; the Gram matrix of the union is moved together."""
+    """Measure ``|E|``; the Gram matrix of the union is moved together."""
     K, kept, members, union = ws.gram, ws.kept, ws.members, ws.places
     for place in range(m):
         union[place] = kept[members[place]]
@@ -68,4 +66,4 @@ def drift_of_committed(D: Dictionary, m: int, ws: Workspace) -> float:
         row, source = K[place], K[union[place]]
         for c in range(0 if place >= first else first, m):
             row[c] = source[union[c]]
-    return measured_drift(D.inverse, m, K, ws.inverse)
+    return measured_drift(D, m, K, ws.inverse)

@@ -24,7 +24,7 @@ from halk._jit import (
 )
 from halk._validation import Matrix, Vector
 from halk.compression.stages import (
-    DEPENDENT,
+    LITTLE,
     OF_P,
     OF_Q,
     are_cheaper_by_stages,
@@ -131,7 +131,7 @@ def few_left(m: int, block: Block, ws: Workspace, b: int) -> float:
     _write(S, 3, 1, _number(G[3, 1], 3, b) - total(d31))
     _write(S, 3, 2, _number(G[3, 2], 3, b) - total(d32))
     _write(S, 3, 3, (G[3, 3] if b > 3 else 1.0) - total(d33))
-    return max(DEPENDENT, ROUNDING * size * size)
+    return max(LITTLE, ROUNDING * size * size)
 
 
 @inlined
@@ -141,30 +141,30 @@ def _write(S: Matrix, a: int, c: int, value: float) -> None:
 
 
 @internal
-def are_few_independent(block: Block, ws: Workspace, b: int, least: float) -> bool:
+def are_few_independent(block: Block, ws: Workspace, b: int, share: float) -> bool:
     """Factor ``S = L C L'``; False if little is left of a point, see :func:`few_left`.
 
     ``ws.stages`` gets minus ``L`` below its unit diagonal, ``ws.prices`` ``1 / C``.
     """
     S, L, inverse, G = ws.schur, ws.stages, ws.prices, block.gram
     s10, s20, s30 = S[1, 0], S[2, 0], S[3, 0]
-    p0, floor = S[0, 0], least * G[0, 0]
+    p0, floor = S[0, 0], share * G[0, 0]
     if not p0 > floor:
         return False
     i0 = 1.0 / p0
     l10, l20, l30 = s10 * i0, s20 * i0, s30 * i0
     p1, s21, s31 = S[1, 1] - l10 * s10, S[2, 1] - l20 * s10, S[3, 1] - l30 * s10
-    if not p1 > least * G[1, 1]:
+    if not p1 > share * G[1, 1]:
         return False
     i1 = 1.0 / p1
     l21, l31 = s21 * i1, s31 * i1
     p2, s32 = S[2, 2] - l20 * s20 - l21 * s21, S[3, 2] - l30 * s20 - l31 * s21
-    if not p2 > least * (G[2, 2] if b > 2 else 1.0):
+    if not p2 > share * (G[2, 2] if b > 2 else 1.0):
         return False
     i2 = 1.0 / p2
     l32 = s32 * i2
     p3 = S[3, 3] - l30 * s30 - l31 * s31 - l32 * s32
-    if not p3 > least * (G[3, 3] if b > 3 else 1.0):
+    if not p3 > share * (G[3, 3] if b > 3 else 1.0):
         return False
     inverse[0], inverse[1], inverse[2], inverse[3] = i0, i1, i2, 1.0 / p3
     L[1, 0], L[2, 0], L[3, 0] = -l10, -l20, -l30
@@ -184,21 +184,23 @@ def _grown_squares(c: Vector, S: Matrix, b: int) -> tuple[Any, Any, Any, Any, An
 
 @internal
 def are_few_clearly_cheaper(
-    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, least: float
+    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, share: float
 ) -> bool:
     """Return whether all new atoms go first, by a bound that needs no factor.
 
     The cheapest new atom goes first, so no other coefficient becomes more than twice as
-    large when it does. What ``stages.are_cheaper_by_stages`` asks is so if
+    large when it does: with ``n`` left they are up to ``2^(b - n)`` times what they
+    were, and ``n 4^(b - n) <= 4^(b - 1)``. What ``stages.are_cheaper_by_stages`` asks
+    is so if
 
         ``4^b (sum_a (c_a u_a)^2 + Q_kk max_a c_a^2 S_aa) <= w_k^2``.
 
     False also if a point may repeat an atom.
     """
     S, G, none = ws.schur, block.gram, ws.none
-    is_new = S[0, 0] > least * G[0, 0] and S[1, 1] > least * G[1, 1]
-    is_new = is_new and (b < 3 or S[2, 2] > least * G[2, 2])
-    if not (is_new and (b < 4 or S[3, 3] > least * G[3, 3])):
+    is_new = S[0, 0] > share * G[0, 0] and S[1, 1] > share * G[1, 1]
+    is_new = is_new and (b < 3 or S[2, 2] > share * G[2, 2])
+    if not (is_new and (b < 4 or S[3, 3] > share * G[3, 3])):
         return False
     u0, u1 = block.solved[0], block.solved[1]
     u2, u3 = _row(block.solved, 2, b, none), _row(block.solved, 3, b, none)

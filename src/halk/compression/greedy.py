@@ -9,10 +9,10 @@ from math import sqrt
 
 from halk._jit import internal, shared
 from halk.compression.algebra import add_scaled, combine, dot, sweep
-from halk.compression.drift import EPSILON, drift_of_grown, drift_of_shrunk
+from halk.compression.drift import drift_of_grown, drift_of_shrunk
 from halk.compression.panels import unpack
 from halk.compression.stages import schur_complement, thin_out
-from halk.compression.trust import TIE, is_rounding, is_trusted
+from halk.compression.trust import EPSILON, TIE, is_rounding, is_trusted
 from halk.compression.workspace import Block, Dictionary, Workspace
 
 LARGEST_DRIFT = 1e-5
@@ -27,10 +27,11 @@ def project(
 ) -> int:
     """Compress the union within ``budget``; return how many atoms are left, or -1.
 
-    The Gram matrix of the old atoms is in ``ws.gram``. The kept atoms are in
-    ``ws.kept``, their weights and inverse in ``ws.weights`` and ``ws.inverse``;
-    ``commit`` moves them into the dictionary. -1 says that the inverse cannot be
-    trusted; then nothing is decided.
+    The Gram matrix of the old atoms is in ``ws.gram``, products with the inverse in
+    ``block.solved``, and what is believed of it in ``ws.drift``, before and after. The
+    kept atoms are in ``ws.kept``, their weights and inverse in ``ws.weights`` and
+    ``ws.inverse``; ``commit`` moves them into the dictionary. -1 says that the inverse
+    cannot be trusted; then nothing is decided.
     """
     n, n_kept = m + b, m
     fill_union(m, block, ws, b)
@@ -79,7 +80,7 @@ def _begin(
 def _sort(block: Block, ws: Workspace, b: int) -> None:
     """Fill ``ws.sequence`` with the new points in the order of their features.
 
-    Who they came from must not matter, not even to rounding.
+    Who they came from must not matter, not even to the order of rounding.
     """
     points, sequence = block.points, ws.sequence
     for row in range(b):

@@ -110,15 +110,16 @@ def refit(ws: Workspace, n: int, n_kept: int) -> int:
     ws.drift[0] = 0.0
     for a in range(n_kept):
         member = ws.kept[a]  # read before the slot is written: n_fresh <= a
-        solve(ws, n, n_fresh, member)
-        n_fresh = grow(ws, n_fresh, member, ws.start[member])
+        if ws.gram[member, member] > 0.0:  # else it is the zero function
+            solve(ws, n, n_fresh, member)
+            n_fresh = grow(ws, n_fresh, member, ws.start[member])
     for k in range(n):
         ws.places[k] = 1  # still to be projected
     for a in range(n_fresh):
         ws.weights[a] = ws.start[ws.kept[a]]
         ws.places[ws.kept[a]] = 0
     for k in range(n):
-        if ws.places[k] == 1 and ws.start[k] != 0.0:
+        if ws.places[k] == 1 and ws.start[k] != 0.0 and ws.gram[k, k] > 0.0:
             solve(ws, n, n_fresh, k)
             add_scaled(ws.weights, ws.start[k], ws.solution, n_fresh)
     return n_fresh

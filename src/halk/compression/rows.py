@@ -42,7 +42,10 @@ def kernel_row(
 def kernel_square(
     kernel: Any, points: Matrix, n: int, out: Matrix, scratch: Matrix
 ) -> None:
-    """Fill ``out`` with ``k(x_r, x_k)`` of ``n`` points, one half and its mirror."""
+    """Fill ``out`` with ``k(x_r, x_k)`` of ``n`` points, one half and its mirror.
+
+    Within the lanes of the diagonal it is as symmetric as the kernel's own rounding.
+    """
     for r in range(n):
         row, first = out[r], r // LANES * LANES
         for k in range(first, n, LANES):

@@ -9,10 +9,10 @@ from math import inf
 from halk._jit import LANES, any_below, fma, inlined, internal, load, spread
 from halk._validation import Vector
 from halk.compression.algebra import add_scaled, padded_dot, size, sweep
-from halk.compression.trust import is_rounding
+from halk.compression.trust import TIE, is_rounding
 from halk.compression.workspace import Block, Dictionary, Workspace
 
-DEPENDENT = 1e-8
+LITTLE = 1e-8
 """What is left of a point, as a share, when it may depend on the others."""
 
 
@@ -98,7 +98,7 @@ def are_cheaper_by_stages(
     of the new costs in proportion to ``u_a^2 T_aa``, and so the least of them, is at
     most the old one's if
 
-        ``x_k = n sum_a (c_a u_a)^2 + Q_kk max_a c_a^2 / T_aa <= w_k^2``.
+        ``x_k = n sum_a (c_a u_a)^2 + Q_kk min_a c_a^2 / T_aa <= w_k^2``.
 
     For ``c_a`` the largest it ever is, ``4 x_k`` below the square of the last weight
     does for all stages at once. Stage by stage is looked at where it is not.
@@ -161,7 +161,7 @@ def invert(m: int, block: Block, ws: Workspace, b: int) -> int:
     for a in range(b):
         rest[a], picked[a] = coefficients[a], 1
     for a in range(b):
-        if not S[a, a] > DEPENDENT * gram[a, a]:
+        if not S[a, a] > LITTLE * gram[a, a]:
             return _invert_carefully(m, block, ws, b)
         sweep(S, b, a)
     return b
@@ -212,10 +212,10 @@ def _absorb(ws: Workspace, b: int) -> None:
 
 @internal
 def _remove_one_by_one(ws: Workspace, b: int, n_new: int) -> float:
-    """Remove the new atoms, cheapest first; return what the dearest ever cost.
+    """Remove the new atoms, cheapest first; return the most that one of them costs.
 
     Row ``n - 1`` of ``ws.stages`` gets the coefficients when ``n`` are left, and
-    ``ws.prices`` what the dearest of them costs. ``ws.rest`` is left with the largest
+    ``ws.prices`` what the cheapest of them costs. ``ws.rest`` is left with the largest
     that each coefficient ever was.
     """
     stages, prices, largest, price = ws.stages, ws.prices, ws.rest, 0.0
@@ -224,8 +224,8 @@ def _remove_one_by_one(ws: Workspace, b: int, n_new: int) -> float:
         first[a] = largest[a]
         largest[a] = abs(largest[a])
     for n in range(n_new, 0, -1):
-        gone, _, dearest = _cheapest_new(ws, stages[n - 1], b)
-        prices[n - 1], price = dearest, max(price, dearest)
+        gone, cost = _cheapest_new(ws, stages[n - 1], b)
+        prices[n - 1], price = cost, max(price, cost)
         if n > 1:
             following = stages[n - 2]
             _remove_new(ws, stages[n - 1], following, b, gone)
@@ -235,15 +235,26 @@ def _remove_one_by_one(ws: Workspace, b: int, n_new: int) -> float:
 
 
 @internal
-def _cheapest_new(ws: Workspace, c: Vector, b: int) -> tuple[int, float, float]:
-    """Return which new atom costs least, its price, and that of the dearest."""
-    picked, T, gone, cheapest, dearest = ws.picked, ws.schur, 0 * b, 1e308, 0.0
+def _cheapest_new(ws: Workspace, c: Vector, b: int) -> tuple[int, float]:
+    """Return which of the new atoms left costs least, and what it costs."""
+    picked, T, gone, cheapest = ws.picked, ws.schur, 0 * b, inf
     for a in range(b):
         cost = c[a] * c[a] / T[a, a] if picked[a] == 1 else inf
         if cost <= cheapest:
             gone, cheapest = a, cost
-        dearest = cost if dearest < cost < inf else dearest
-    return gone, cheapest, dearest
+    return gone, cheapest
+
+
+@internal
+def _newest_as_cheap(
+    ws: Workspace, c: Vector, b: int, cost: float, spent: float
+) -> int:
+    """Return the newest of the new atoms that cost no more, up to ties."""
+    gone, limit = 0 * b, cost + TIE * (spent + cost)
+    for a in range(b):
+        if ws.picked[a] == 1 and c[a] * c[a] <= limit * ws.schur[a, a]:
+            gone = a
+    return gone
 
 
 @internal
@@ -275,17 +286,20 @@ def thin_out(
     c, limit, spent, n_left = ws.rest, budget * budget, 0.0, b
     _move_weights(m, block, ws, b, 1.0)
     for n in range(b, 0, -1):
-        gone, cost, dearest = _cheapest_new(ws, c, b)
+        _, cost = _cheapest_new(ws, c, b)
         is_next = spent + cost <= limit
         for k in range(0, m, LANES):
-            is_next = is_next and not _is_one_as_cheap(
-                D, block, ws, b, c, n, dearest, k
-            )
+            is_next = is_next and not _is_one_as_cheap(D, block, ws, b, c, n, cost, k)
         if not is_next:
             break
-        spent, n_left = spent + cost, n - 1
+        gone = _newest_as_cheap(ws, c, b, cost, spent)
+        spent, n_left = spent + c[gone] * c[gone] / ws.schur[gone, gone], n - 1
         _remove_new(ws, c, c, b, gone)
-    _move_weights(m, block, ws, b, -1.0)
+    if n_left == b:  # to the last bit what they were
+        for k in range(m):
+            ws.weights[k] = ws.start[k]
+    else:
+        _move_weights(m, block, ws, b, -1.0)
     return spent, n_left
 
 

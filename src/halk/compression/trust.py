@@ -3,8 +3,9 @@
 from math import inf
 
 from halk._jit import LANES, internal, least, load, magnitude, spread, store, total
-from halk._validation import Matrix, Vector
+from halk._validation import Matrix
 from halk.compression.panels import products
+from halk.compression.workspace import Dictionary
 
 ROUNDING = 1e-14
 """Relative error of a squared distance computed with fitting weights of size one.
@@ -12,6 +13,9 @@ ROUNDING = 1e-14
 What a new atom adds to the span, ``s = k(x, x) - k_D(x)' u``, is a difference of terms
 as large as ``(1 + |u|_1)^2``, so below this share of that size it is rounding.
 """
+
+EPSILON = 2.0**-52
+"""Relative error of a sum of one number: a residual that is no larger is rounding."""
 
 TIE = 1e-9
 """Relative difference of squared distances below which they are the same."""
@@ -47,9 +51,15 @@ def is_trusted(square: float, budget: float, size: float, moved: float) -> bool:
 
 
 @internal
-def measured_drift(Q: Vector, m: int, gram: Matrix, scratch: Matrix) -> float:
-    """Return ``max |K Q - I|`` for ``Q`` in panels; writes to ``scratch``."""
-    products(Q, m, gram, m, scratch)
+def measured_drift(D: Dictionary, m: int, gram: Matrix, scratch: Matrix) -> float:
+    """Return at least ``max |K Q - I|``; writes to ``scratch``.
+
+    The product rounds by as much as an inverse that is good has drifted.
+    """
+    products(D.inverse, m, gram, m, scratch)
+    norm, precision = 0.0, 0.0
+    for k in range(m):
+        norm, precision = max(norm, gram[k, k]), max(precision, D.diagonal[k])
     none = spread(0.0)
     lowest, summed = none, none
     for k in range(m):
@@ -65,4 +75,4 @@ def measured_drift(Q: Vector, m: int, gram: Matrix, scratch: Matrix) -> float:
     store(last, 0, none - lowest)
     for lane in range(LANES):
         worst = max(worst, last[lane])
-    return worst
+    return worst + 4.0 * EPSILON * m * norm * precision

@@ -35,7 +35,7 @@ class Dictionary(NamedTuple):
 
 
 class Block(NamedTuple):
-    """New points of one step of one agent, and what the function is stages there."""
+    """New points of one step of one agent, and what the function is pulled there."""
 
     points: Matrix  # (p, B)      the new points, in columns
     cross: Matrix  # (B, N)       k(d_k, x_b)
@@ -53,12 +53,12 @@ class Workspace(NamedTuple):
     """
 
     schur: Matrix  # (B, B)       S = block.gram - cross U', then its inverse
-    stages: Matrix  # (B, B)      coefficients at every stage of removing new atoms
-    prices: Vector  # (B,)        what the dearest new atom costs then
-    rest: Vector  # (B,)          the largest those coefficients ever are
+    stages: Matrix  # (B, B)      coefficients at every stage of removal; or -L
+    prices: Vector  # (B,)        what the cheapest new atom costs then; or 1 / C
+    rest: Vector  # (B,)          those coefficients now, or the largest they ever are
     start: Vector  # (N,)         weights of the unprojected function on the union
     weights: Vector  # (N,)       weights while atoms are removed
-    precision: Vector  # (N,)     diagonal of the inverse of the union's Gram matrix
+    precision: Vector  # (N,)     a fit, in the order of the union
     gram: Matrix  # (N, N)        Gram matrix of the union
     inverse: Matrix  # (N, N)     inverse for the atoms still there
     kept: Indices  # (N,)         which members of the union are still there

@@ -44,7 +44,8 @@ def kernel_lanes(
 
     Atoms (p, capacity) and points (p, B) are in columns, ``r`` is the point's. This is
     ``kernel_value`` atom by atom, with zeros from atom ``m`` on; a kernel whose speed
-    matters registers its own formula, which may return anything finite there.
+    matters registers its own formula, which may return anything finite there. Indices
+    of these arrays count from zero: negative ones are not understood.
     """
     for f in range(len(points)):
         scratch[0, f] = points[f, r]
