@@ -17,7 +17,7 @@ def dense(plan: Plan) -> list[Row]:
             what = f"V = 1,000, degree 8, p = {p}, {coupling} coupling"
             plan.tell(what)
             running = Workload(1000, 8, p, 30, coupling).started(n_drawn=1000)
-            found = against_floor(running, 20, plan.pick(7, 21))
+            found = against_floor(running, 100, plan.pick(5, 15))
             rows.append(floor_row(f"dense-{coupling}-p{p}", what, found))
     return rows
 

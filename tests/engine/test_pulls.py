@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from halk import HALK, Network, checks, kernels, reference
+from halk.agent import Query
 from halk.bandwidth import LeaveOneOut
 from halk.simulator import arrays
 
@@ -122,3 +123,16 @@ def test_adaptation_finds_room_for_one_more_than_the_atoms() -> None:
         order = int(learner.model_order[0])
         assert order < len(learner._executor._desks[0].workspace.start)
     assert order == 70
+
+
+def test_the_unit_of_who_asks_counts_whether_spreads_are_removed_or_not() -> None:
+    """Ten times the spread is a tenth of the pull, and a hundredth of its price."""
+    moved = []
+    for spread in (1.0, 2.0, 10.0):
+        agent = HALK(Network.path(2, tolerance=0.1), epsilon=0.0).agent(0, n_features=1)
+        agent.answer(1, Query(np.array([0.5]), 3.0, 1.0, spread))
+        agent.update()
+        moved.append(float(agent.predict([0.5])))
+    # S9: eta = 0.1 / (1 + 0.1 (1 + 2 / s^2)), and the pull is 3 / s^2
+    expected = [3.0 / s**2 * 0.1 / (1.0 + 0.1 * (1.0 + 2.0 / s**2)) for s in (1, 2, 10)]
+    np.testing.assert_allclose(moved, expected, rtol=1e-9)
