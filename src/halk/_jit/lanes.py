@@ -22,6 +22,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import lower_builtin, models, register_model
 
 from halk._jit.compilation import compiled
+from halk._jit.pages import LARGE, ask_for_large_pages
 from halk._validation import Vector
 
 LANES = 4
@@ -70,6 +71,8 @@ def lined_up(shape: int | tuple[int, ...]) -> Any:
     """
     size = int(np.prod(shape))
     room = np.zeros(size + _LINE)
+    if room.nbytes >= LARGE:
+        ask_for_large_pages(room.ctypes.data, room.nbytes)
     first = -room.ctypes.data // room.itemsize % _LINE
     return room[first : first + size].reshape(shape)
 
