@@ -74,7 +74,7 @@ class _Inlining(JITCodeLibrary):  # type: ignore[misc]
 
 
 class Inliner(Compiler):  # type: ignore[misc]
-    """The compiler, for small functions that there are pointers to."""
+    """The compiler, for functions whose pointers are called in every step."""
 
     def define_pipelines(self) -> Any:
         """Return the usual passes."""

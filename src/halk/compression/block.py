@@ -96,10 +96,8 @@ def _one(
     for k in range(0, m, LANES):
         v, fit = load(cross, k), load(u, k)
         inner, pull = fma(v, fit, inner), pull + magnitude(v)
-        length, moved = (
-            length + magnitude(fit),
-            fma(magnitude(fit), load(norms, k), moved),
-        )
+        moved = fma(magnitude(fit), load(norms, k), moved)
+        length = length + magnitude(fit)
     limit, kxx, size = budget * budget, block.gram[0, 0], total(length)
     s, square = kxx - total(inner), c * c
     spent = square * s if s > 0.0 else 0.0

@@ -94,9 +94,9 @@ def are_cheaper_by_stages(
     With ``n`` new atoms of weights ``c`` left, and ``T`` the inverse of their ``S``,
     new atom ``a`` costs ``c_a^2 / T_aa`` and old atom ``k`` costs
     ``w_k^2 / (Q_kk + u' T u)``, where ``u`` is column ``k`` of ``U`` and ``w_k`` the
-    last weight less ``sum_a c_a u_a``. Since ``u' T u <= n sum_a u_a^2 T_aa``, the mean
-    of the new costs in proportion to ``u_a^2 T_aa``, and so the least of them, is at
-    most the old one's if
+    last weight less ``sum_a c_a u_a``. Since ``u' T u <= n sum_a u_a^2 T_aa``, the least
+    new cost times ``u' T u`` is at most ``n sum_a (c_a u_a)^2``. So it is at most the
+    old one's if
 
         ``x_k = n sum_a (c_a u_a)^2 + Q_kk min_a c_a^2 / T_aa <= w_k^2``.
 
@@ -273,13 +273,11 @@ def thin_out(
 ) -> tuple[float, int]:
     """Remove new atoms while they surely go next.
 
-    Returns the squared distance, and how many are left. ``ws.picked`` marks them,
-    with coefficients in ``ws.rest``; ``ws.weights``
-    gets the weights of the old atoms.
+    Returns the squared distance, and how many are left. ``ws.picked`` marks them, with
+    coefficients in ``ws.rest``; ``ws.weights`` gets the weights of the old atoms.
     """
-    if (
-        independent(m, block, ws, b) < b
-    ):  # some are in the span of others, up to rounding
+    # with some in the span of others, up to rounding, all are left to be looked at
+    if independent(m, block, ws, b) < b:
         for a in range(b):
             ws.rest[a], ws.picked[a] = block.coefficients[a], 1
         return 0.0, b
