@@ -94,9 +94,9 @@ def are_cheaper_by_stages(
     With ``n`` new atoms of weights ``c`` left, and ``T`` the inverse of their ``S``,
     new atom ``a`` costs ``c_a^2 / T_aa`` and old atom ``k`` costs
     ``w_k^2 / (Q_kk + u' T u)``, where ``u`` is column ``k`` of ``U`` and ``w_k`` the
-    last weight less ``sum_a c_a u_a``. Since ``u' T u <= n sum_a u_a^2 T_aa``, the least
-    new cost times ``u' T u`` is at most ``n sum_a (c_a u_a)^2``. So it is at most the
-    old one's if
+    last weight less ``sum_a c_a u_a``. Since ``u' T u <= n sum_a u_a^2 T_aa``, the
+    least new cost times ``u' T u`` is at most ``n sum_a (c_a u_a)^2``. So it is at most
+    the old one's if
 
         ``x_k = n sum_a (c_a u_a)^2 + Q_kk min_a c_a^2 / T_aa <= w_k^2``.
 
