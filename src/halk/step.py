@@ -173,7 +173,8 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Fill kernel values of a block and, in the unit of the target, predictions."""
     rows = formulas.rows
-    rows.fill(rows.theta, scale, D, m, place.block, b, place.workspace.scratch)
+    scratch = place.workspace.scratch
+    rows.fill(rows.theta, scale, D, m, place.block, b, scratch, D.inverse)
     for row in range(b):
         value = place.block.values[row]
         place.inbox.mine[row] = target[OFFSET] + target[SPREAD] * value

@@ -15,7 +15,8 @@ def fill_rows(
 ) -> None:
     """Fill kernel values and values of the function at the points of a block."""
     lent, scratch = borrowed(rows), borrowed(ws.scratch)
-    lent.fill(lent.theta, scale, borrowed(D), m, borrowed(block), b, scratch)
+    old = borrowed(D)
+    lent.fill(lent.theta, scale, old, m, borrowed(block), b, scratch, old.inverse)
 
 
 @compiled

@@ -91,6 +91,14 @@ def prefetch(a: Vector, k: int) -> None:
     """Ask for ``a[k]`` and what stands in the same line of memory; changes nothing."""
 
 
+def prefetch_ahead(a: Vector, k: int) -> None:
+    """Ask for it as what is needed later, after some kilobytes of other things.
+
+    It comes to the second cache only. Many more such requests can be under way at once
+    than there is room for in the first, where they would have to wait for each other.
+    """
+
+
 def spread(x: float) -> Lanes:
     """Return ``x`` in every lane."""
     return np.full(LANES, x)
@@ -201,14 +209,21 @@ def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
     return context.get_dummy_value()
 
 
-@_typed(prefetch, types.none, types.Array, types.Integer)
-def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
-    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch")
-    place = builder.bitcast(_address(context, builder, call, values), byte)
-    builder.call(function, [place, flag(0), flag(3), flag(1)])  # to read, soon, data
-    return context.get_dummy_value()
+def _emit_request(nearness: int) -> Callable[..., Any]:
+    def emit(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        request = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch")
+        place = builder.bitcast(_address(context, builder, call, values), byte)
+        # to read, how near, data
+        builder.call(request, [place, flag(0), flag(nearness), flag(1)])
+        return context.get_dummy_value()
+
+    return emit
+
+
+for _request, _nearness in ((prefetch, 3), (prefetch_ahead, 2)):
+    _typed(_request, types.none, types.Array, types.Integer)(_emit_request(_nearness))
 
 
 @_typed(spread, _LANES, types.Float)

@@ -15,6 +15,7 @@ from halk._jit import (
     parameters,
     pointer,
     prefetch,
+    prefetch_ahead,
     skeleton,
     spread,
     store,
@@ -61,7 +62,8 @@ class Rows(NamedTuple):
     room for two points, (2, p).
     """
 
-    fill: Any  # (.., D, m, block, b, ..)  cross and values of the block
+    fill: Any  # (.., D, m, block, b, .., after)  cross and values of the block; after:
+    #            the inverse that is needed after that of D
     fill_diagonal: Any  # (.., block, b, ..)
     fill_gram: Any  # (.., points, n, out, ..)  the Gram matrix of points in columns
     theta: Vector
@@ -78,18 +80,21 @@ def rows_of(kernel: Kernel) -> Rows:
 def _loops(kernel: Any) -> tuple[Any, ...]:
     def fill(
         theta: Vector, scale: float, D: Dictionary, m: int, block: Block, b: int,
-        scratch: Matrix,
+        scratch: Matrix, after: Vector,
     ) -> None:  # fmt: skip
         actual = rescaled(filled(kernel, theta), scale)
         atoms, weights, points = D.atoms, D.weights, block.points
         # The inverse is needed next, for a product. Sums need next to no memory: asked
-        # for now, two lines with every four terms, it has come when they are done.
+        # for now, two lines with every four terms, it has come when they are done. From
+        # the memory of a large network it would not: the one after it is asked for too.
         inverse, ahead = D.inverse, 0 * m
         for r in range(b):
             row, lanes = block.cross[r], spread(0.0)
             for k in range(0, m, LANES):
                 prefetch(inverse, ahead)
                 prefetch(inverse, ahead + LINE)
+                prefetch_ahead(after, ahead)
+                prefetch_ahead(after, ahead + LINE)
                 ahead += 2 * LINE
                 v = kernel_lanes(actual, atoms, k, m, points, r, scratch)
                 store(row, k, v)
@@ -113,7 +118,7 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
     cache = is_ours(kernel)
     v, M, D, B = np.zeros(1), np.zeros((1, 1)), dictionary(1, 1), block(1, 1, 1)
     return (
-        pointer(None, v, 1.0, D, 1, B, 1, M, cache=cache, is_hot=True)(fill),
+        pointer(None, v, 1.0, D, 1, B, 1, M, v, cache=cache, is_hot=True)(fill),
         pointer(None, v, 1.0, B, 1, M, cache=cache, is_hot=True)(fill_diagonal),
         pointer(None, v, 1.0, M, 1, M, M, cache=cache, is_hot=True)(fill_gram),
     )

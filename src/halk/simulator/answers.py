@@ -13,6 +13,7 @@ from halk._validation import Matrix, Vector
 from halk.arena import run_of
 from halk.compression import TERMS, Block
 from halk.compression.panels import products
+from halk.simulator.ahead import ask_for_answers
 from halk.simulator.arrays import (
     DIVERGED,
     FINISHED,
@@ -38,7 +39,8 @@ def answer(
     """
     talk, arena = engine.talk, engine.state.arena
     for n in range(first, last):
-        j = talk.touched[n]
+        j, after = talk.touched[n], talk.touched[min(n + 1, last - 1)]
+        ask_for_answers(engine, readings, after, talk.touched[min(n + 2, last - 1)])
         b, n_needed = _gather(engine, desk, readings, j)
         m = arena.order[j]
         # one more than the union: adaptation looks at the atoms and a point
@@ -55,7 +57,7 @@ def answer(
             block = with_rows(desk.block, desk.block.cross, desk.block.solved)
             talk.place[j] = -1
         here = borrowed(block)
-        if not _evaluate(engine, desk, readings, record, j, m, here, b, n_needed):
+        if not _evaluate(engine, desk, record, j, m, here, b, n_needed, after):
             talk.cursor[4] = j
             return DIVERGED
     return FINISHED
@@ -87,7 +89,8 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int
 
     Its own comes first, then those that will pull on it, then the others. How many come
     before the others is returned too. ``inbox.edge`` tells who asks, ``talk.pulling``
-    who pulls. If there is too little room they are counted only.
+    and ``talk.pulls`` who pulls, and where. If there is too little room they are
+    counted only.
     """
     talk, points, edge = engine.talk, desk.block.points, desk.inbox.edge
     reading, neighbour, x = talk.reading, engine.links.neighbour, readings.x
@@ -107,6 +110,10 @@ def _gather(engine: Engine, desk: Desk, readings: Readings, j: int) -> tuple[int
         r = reading[neighbour[edge[a]]]
         for f in range(p):
             points[f, a] = x[r, f]
+    first, pulls = engine.links.start[j], talk.pulls
+    for a in range(n_pulling):
+        for f in range(p):
+            pulls[first + a, 2 + f] = points[f, own + a]
     return b, own + n_pulling
 
 
@@ -127,22 +134,24 @@ def _all_asking(engine: Engine, desk: Desk, j: int, own: int) -> int:
 def _pulling_first(engine: Engine, desk: Desk, j: int, own: int) -> tuple[int, int]:
     """List who asks, those that pull before the others; return how many of each."""
     links, multipliers = engine.links, engine.state.multipliers
-    reading, pulling, edge = engine.talk.reading, engine.talk.pulling, desk.inbox.edge
-    neighbour, reverse, others = links.neighbour, links.reverse, desk.workspace.kept
+    talk, edge, others = engine.talk, desk.inbox.edge, desk.workspace.kept
+    reading, pulling, pulls = talk.reading, talk.pulling, talk.pulls
+    neighbour, reverse = links.neighbour, links.reverse
     first, room = links.start[j], len(edge)
     n_pulling, n_others = 0 * j, 0 * j
     for e in range(first, links.start[j + 1]):
         if reading[neighbour[e]] >= 0:
             # whether it pulls is anybody's guess: written to both, counted in one
-            pulls = np.int64(multipliers[reverse[e]] > 0.0)
-            pulling[first + n_pulling] = e
+            mu = multipliers[reverse[e]]
+            is_pulling = np.int64(mu > 0.0)
+            pulling[first + n_pulling] = neighbour[e]
+            pulls[first + n_pulling, 1] = mu
+            edge[min(own + n_pulling, room - 1)] = e
             others[min(n_others, room - 1)] = e
-            n_pulling += pulls  # type: ignore[assignment]
-            n_others += 1 - pulls  # type: ignore[assignment]
+            n_pulling += is_pulling  # type: ignore[assignment]
+            n_others += 1 - is_pulling  # type: ignore[assignment]
     n_asking = n_pulling + n_others
     if own + n_asking <= room:
-        for a in range(n_pulling):
-            edge[own + a] = pulling[first + a]
         for a in range(n_others):
             edge[own + n_pulling + a] = others[a]
     return n_pulling, n_asking
@@ -150,15 +159,16 @@ def _pulling_first(engine: Engine, desk: Desk, j: int, own: int) -> tuple[int, i
 
 @inlined
 def _evaluate(
-    engine: Engine, desk: Desk, readings: Readings, record: Record, j: int, m: int,
-    block: Block, b: int, n_needed: int,
+    engine: Engine, desk: Desk, record: Record, j: int, m: int, block: Block, b: int,
+    n_needed: int, after: int,
 ) -> bool:  # fmt: skip
-    """Fill in the answers of ``j``; False if one is not finite."""
+    """Fill in the answers of ``j``, who comes before ``after``; False if not finite."""
     links, talk, state = engine.links, engine.talk, engine.state
     rows, settings = engine.formulas.rows, engine.settings
     D = borrowed(run_of(state.arena, j))
     scratch = desk.workspace.scratch
-    rows.fill(rows.theta, state.scale[j], D, m, block, b, scratch)
+    next_inverse = borrowed(run_of(state.arena, after)).inverse
+    rows.fill(rows.theta, state.scale[j], D, m, block, b, scratch, next_inverse)
     if talk.place[j] >= 0:
         products(D.inverse, m, block.cross, n_needed, block.solved)
     desk.workspace.counts[TERMS] += b * m
@@ -167,18 +177,21 @@ def _evaluate(
     r, values = talk.reading[j], block.values
     if r >= 0:
         own = offset + spread * values[0]
-        talk.own[j] = own
+        talk.own[j, 0], talk.own[j, 1] = own, spread
         is_finite = abs(own) <= LARGEST
         if not (settings.removes_offset or settings.removes_spread):
             record.prediction[r] = own
         row = 1
     edge, reverse, answers = desk.inbox.edge, links.reverse, talk.answer
+    first, pulls = links.start[j], talk.pulls
     for a in range(row, b):
         value = offset + spread * values[a]
         answers[reverse[edge[a]]] = value
         is_finite = is_finite and abs(value) <= LARGEST
+        if a < n_needed:
+            pulls[first + a - row, 0] = value
     if not engine.formulas.adapter.is_fixed:
-        first, last = links.start[j], links.start[j + 1]
+        last = links.start[j + 1]
         total, adaptation = 0.0, state.adaptation
         for e in range(first, last):
             total += adaptation[links.neighbour[e], 0]

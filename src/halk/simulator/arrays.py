@@ -50,10 +50,11 @@ class Exchange(NamedTuple):
     """What agents say to each other in one step, and who is touched by it."""
 
     reading: Indices  # (V,)  position of the agent's reading, -1 for none
-    own: Vector  # (V,)       F_i(x_i)
+    own: Matrix  # (V, 2)     F_i(x_i), and the spread of i
     answer: Vector  # (E,)    F_j(x_i)
     around: Vector  # (V,)    mean log scale of the neighbours' bandwidths
-    pulling: Indices  # (E,)  edges that pull on agent i in this step, from its first on
+    pulling: Indices  # (E,)  who pulls on agent i in this step, from its first edge on
+    pulls: Matrix  # (E, 2 + p) what i answered them, their multipliers, their points
     n_pulling: Indices  # (V,)
     touched: Indices  # (V,)  agents with readings, then the others asked
     cursor: Indices  # (6,)   step, phase, next touched, number touched, and what is
@@ -145,15 +146,16 @@ def room_to_keep(n_rows: int, n_atoms: int) -> Vector:
     return kept
 
 
-def fresh_exchange(network: Network) -> Exchange:
+def fresh_exchange(network: Network, n_features: int) -> Exchange:
     """Return room for what agents say to each other."""
     V, E = network.n_agents, network.n_edges
     return Exchange(
         reading=np.full(V, -1),
-        own=np.zeros(V),
+        own=np.zeros((V, 2)),
         answer=np.zeros(E),
         around=np.zeros(V),
         pulling=np.zeros(E, dtype=np.int64),
+        pulls=np.zeros((E, 2 + n_features)),
         n_pulling=np.zeros(V, dtype=np.int64),
         touched=np.zeros(V, dtype=np.int64),
         cursor=np.zeros(6, dtype=np.int64),

@@ -82,7 +82,7 @@ class Simulator:
         self._state.multipliers[:] = price or 0.0
         if price == 0.0:  # nobody to adopt offset and spread from
             self._state.target[:, ADOPTED] = 1.0
-        self._talk = fresh_exchange(network)
+        self._talk = fresh_exchange(network, n_features)
         self._degree = int(network.degree.max(initial=0))
         self._is_torn = False
         self._desks: list[Desk] = []

@@ -30,7 +30,7 @@ def value_of(rows: Rows, state: State, desk: Desk, i: int, x: Matrix, r: int) ->
     for f in range(len(block.points)):
         block.points[f, 0] = x[r, f]
     scale, scratch = state.scale[i], desk.workspace.scratch
-    rows.fill(rows.theta, scale, D, m, block, 1, scratch)
+    rows.fill(rows.theta, scale, D, m, block, 1, scratch, D.inverse)
     return float(state.target[i, OFFSET] + state.target[i, SPREAD] * block.values[0])
 
 
@@ -71,12 +71,12 @@ def listen(
         D = borrowed(run_of(state.arena, i))
         for k in range(state.arena.order[i]):
             D.weights[k] *= ratio
-        talk.own[i] = value_of(rows, state, desk, i, readings.x, r)
+        talk.own[i, 0] = value_of(rows, state, desk, i, readings.x, r)
     for r in range(readings.start[t], readings.start[t + 1]):
         i = readings.agent[r]
         for e in range(links.start[i], links.start[i + 1]):
             j = links.neighbour[e]
-            adopt(state.target[j], talk.own[i], state.target[i, SPREAD], settings)
+            adopt(state.target[j], talk.own[i, 0], state.target[i, SPREAD], settings)
     return True
 
 
@@ -102,7 +102,7 @@ def listener_of(rows: Rows, settings: Settings) -> Any:
         record = Record(np.zeros(1), np.zeros(1), n)
         example = (
             rows, settings, links_of(network), fresh_state(network, 1),
-            fresh_exchange(network), desk(1, 1, 1, 1), readings, record,
+            fresh_exchange(network, 1), desk(1, 1, 1, 1), readings, record,
         )  # fmt: skip
         function = listen if standardizes else _nothing_to_take_in
         _listeners[standardizes] = pointer(True, *example)(function)

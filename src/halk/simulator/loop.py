@@ -11,7 +11,7 @@ from halk._validation import Indices, Matrix, Vector
 from halk.simulator.answers import answer
 from halk.simulator.arrays import DIVERGED, FINISHED, Engine, Post, Readings, Record
 from halk.simulator.listening import value_of
-from halk.simulator.updates import finish, n_updated, settle, update_agent
+from halk.simulator.updates import finish, n_updated, settle, update_touched
 from halk.step import Desk
 
 
@@ -81,8 +81,7 @@ def run(post: Post, stream: Readings, seen: Record) -> int:
             cursor[1], cursor[2] = 2, 0
         last = n_updated(engine, readings)
         while cursor[2] < last:
-            i = engine.talk.touched[cursor[2]]
-            status = update_agent(engine, desk, readings, i, True)
+            status = update_touched(engine, desk, readings, cursor[2], last, True)
             if status != FINISHED:
                 return status
             cursor[2] += 1

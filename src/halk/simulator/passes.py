@@ -11,7 +11,13 @@ from halk.compression import PANEL
 from halk.simulator.answers import answer
 from halk.simulator.arrays import DIVERGED, FINISHED, Post, Readings, Record
 from halk.simulator.loop import begin
-from halk.simulator.updates import finish, n_updated, settle, update_agent
+from halk.simulator.updates import (
+    finish,
+    n_updated,
+    settle,
+    update_agent,
+    update_touched,
+)
 
 
 @compiled
@@ -42,8 +48,8 @@ def update_some(
     engine, desk = post.engine, post.desk
     readings, late = borrowed(stream), borrowed(waits)
     for n in range(first, last):
-        i = engine.talk.touched[n]
-        late[i] = update_agent(engine, desk, readings, i, False)
+        status = update_touched(engine, desk, readings, n, last, False)
+        late[engine.talk.touched[n]] = status
 
 
 @compiled

@@ -11,6 +11,7 @@ from halk.compression import (
     Dictionary,
 )
 from halk.compression.panels import products
+from halk.simulator.ahead import ask_for_update
 from halk.simulator.answers import kept_rows, with_rows
 from halk.simulator.arrays import (
     FINISHED,
@@ -42,13 +43,24 @@ def _with_rows(
     cross, solved = block.cross, block.solved
     if place < 0:
         rows, ws = engine.formulas.rows, desk.workspace
-        rows.fill(rows.theta, engine.state.scale[i], D, m, block, b, ws.scratch)
+        scale = engine.state.scale[i]
+        rows.fill(rows.theta, scale, D, m, block, b, ws.scratch, D.inverse)
         ws.counts[TERMS] += b * m
         products(D.inverse, m, cross, b, solved)
     else:
         cross = kept_rows(talk.kept, place, m, b)
         solved = kept_rows(talk.solved, place, m, b)
     return with_rows(block, cross, solved)
+
+
+@internal
+def update_touched(
+    engine: Engine, desk: Desk, readings: Readings, n: int, last: int, may_move: bool
+) -> int:
+    """Move the function of touched agent ``n``, before that of ``n + 1``: a status."""
+    touched = engine.talk.touched
+    ask_for_update(engine, touched[min(n + 1, last - 1)])
+    return update_agent(engine, desk, readings, touched[n], may_move)
 
 
 @internal
@@ -103,7 +115,7 @@ def _adapt(
     state, talk, block = engine.state, engine.talk, desk.block
     for f in range(len(block.points)):
         block.points[f, 0] = readings.x[talk.reading[i], f]
-    slope = own_slope(engine.formulas, talk.own[i], y, state.target[i])
+    slope = own_slope(engine.formulas, talk.own[i, 0], y, state.target[i])
     state.arena.order[i] = adapted(
         engine.formulas, D, m, block, desk.workspace, state.adaptation[i],
         part_of(state.scale, i, 1), slope, talk.around[i], talk.trust[i],
