@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 
 from halk._jit import LANES, compiled, decay, in_lanes, load, store
+from halk._jit.exponential import exponential
 
 
 @compiled
 def decays(a: Any, out: Any) -> None:
     for k in range(0, len(a), LANES):
         store(out, k, decay(load(a, k)))
+
+
+@compiled
+def exponentials(a: Any, out: Any) -> None:
+    for k in range(0, len(a), LANES):
+        store(out, k, exponential(load(a, k)))
 
 
 def relative_errors(a: Any, got: Any) -> list[float]:
@@ -78,3 +85,23 @@ def test_lanes_are_loaded_and_stored_in_place(rng: np.random.Generator) -> None:
     assert (out[:3] == 7.0).all()
     assert (out[11:] == 7.0).all()
     np.testing.assert_allclose(out[3:11], np.exp(-a[5:13]), rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_exponentials_of_either_sign(name: str) -> None:
+    a = POINTS[name][POINTS[name] <= 700.0]
+    for sign in (1.0, -1.0):
+        x = np.resize(sign * a, in_lanes(len(a)))
+        got = np.empty_like(x)
+        exponentials(x, got)
+        assert max(relative_errors(-x, got)) < 1e-15
+
+
+def test_exponentials_end_where_they_must() -> None:
+    x = np.array([709.0, 709.01, 1e300, np.inf, -700.0, -1e4, -np.inf, np.nan])
+    got = np.empty(8)
+    exponentials(x, got)
+    np.testing.assert_allclose(got[0], np.exp(709.0), rtol=1e-15)
+    assert (got[1:4] == np.inf).all()
+    np.testing.assert_allclose(got[4:7], np.exp(-700.0), rtol=1e-15)
+    assert np.isnan(got[7])

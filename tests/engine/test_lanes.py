@@ -26,10 +26,17 @@ from halk._jit import (
     store,
     total,
 )
-from halk._jit.lanes import two_to_the
+from halk._jit.lanes import (
+    chosen,
+    first_of,
+    lane,
+    prefetch_ahead,
+    quarter_turns,
+    two_to_the,
+)
 
 HALF = 1.5 * 2.0**52
-N_RESULTS = 14
+N_RESULTS = 18
 
 
 @compiled
@@ -50,7 +57,11 @@ def operations(a: Any, b: Any, c: Any, t: Any, out: Any) -> Any:
     store(out[11], 0, put(u, 2, c[1]))
     store(out[12], 0, put(u, LANES, c[1]))
     store(out[13], 0, put(u, -1, c[1]))
-    return total(u), any_below(u, v), any_at_most(u, v)
+    store(out[14], 0, chosen(u, v, w, u))
+    store(out[15], 0, first_of(u, 3))
+    store(out[16], 0, first_of(u, -1))
+    store(out[17], 0, quarter_turns(load(t, 0), u, v))
+    return total(u), any_below(u, v), any_at_most(u, v), lane(u, 2)
 
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, 1e-320, 1e308, np.inf, -np.inf, np.nan])
@@ -65,11 +76,13 @@ def test_operations_are_those_of_numpy(seed: int) -> None:
     n = rng.integers(-1022, 1024, size=LANES)
     out = np.empty((N_RESULTS, LANES))
     with np.errstate(all="ignore"):
-        summed, below, at_most = operations(a, b, c, n + HALF, out)
+        summed, below, at_most, third = operations(a, b, c, n + HALF, out)
         twins = [
             a + b, a - b, a * b, a / b, None, np.where(a < b, a, b), np.abs(a),
             np.sqrt(np.abs(a)), np.full(LANES, c[1]), [a[3], b[1], c[0], a[2]],
             2.0**n, [a[0], a[1], c[1], a[3]], a, a,
+            np.where(a < b, c, a), [a[0], a[1], a[2], 0.0], np.zeros(LANES),
+            np.choose(n % 4, [a, b, -a, -b]),
         ]  # fmt: skip
         for row, twin in enumerate(twins):
             if twin is not None:
@@ -77,6 +90,7 @@ def test_operations_are_those_of_numpy(seed: int) -> None:
         np.testing.assert_array_equal(summed, (a[0] + a[2]) + (a[1] + a[3]))
         if not seed % 2:
             np.testing.assert_allclose(out[4], a * b + c, rtol=1e-9)
+    np.testing.assert_array_equal(third, a[2])
     assert (below, at_most) == ((a < b).any(), (a <= b).any())
 
 
@@ -111,6 +125,7 @@ def test_arrays_begin_at_a_line_of_memory(shape: Any) -> None:
 @compiled
 def asked_for(a: Any, k: int) -> float:
     prefetch(a, k)
+    prefetch_ahead(a, k)
     return float(a[0])
 
 

@@ -15,6 +15,7 @@ from halk._jit.compilation import (
 )
 from halk._jit.elsewhere import Helper
 from halk._jit.exponential import FARTHEST, decay
+from halk._jit.laned import InLanes, lane_function, same, several
 from halk._jit.lanes import (
     LANES,
     Lanes,
@@ -52,6 +53,7 @@ __all__ = [
     "IS_INTERPRETED",
     "LANES",
     "Helper",
+    "InLanes",
     "Lanes",
     "any_at_most",
     "any_below",
@@ -67,6 +69,7 @@ __all__ = [
     "inlined",
     "internal",
     "is_ours",
+    "lane_function",
     "least",
     "lent",
     "lined_up",
@@ -85,7 +88,9 @@ __all__ = [
     "put",
     "root",
     "row_of",
+    "same",
     "scaled_tuple",
+    "several",
     "shared",
     "skeleton",
     "spread",

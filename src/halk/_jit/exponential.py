@@ -1,18 +1,19 @@
 """The exponential function in lanes.
 
 Compilers do not turn calls of the library's ``exp`` into lanes. Here is one they need
-not: ``exp(-a) = 2^n exp(r)``, with ``n`` whole and ``|r| <= log(2) / 2``, where the
+not: ``exp(x) = 2^n exp(r)``, with ``n`` whole and ``|r| <= log(2) / 2``, where the
 Taylor polynomial of degree 12 is exact to rounding.
 """
 
-from math import factorial
+from math import factorial, inf
 
 from halk._jit.compilation import inlined
-from halk._jit.lanes import Lanes, fma, least, spread, two_to_the
+from halk._jit.lanes import Lanes, chosen, fma, least, spread, two_to_the
 
 FARTHEST = 700.0
 """Beyond it ``exp(-a)`` counts as ``exp(-700)``, 1e-304: there is no underflow."""
 
+_OVERFLOW = 709.0
 _LOG2_E = 1.4426950408889634
 _ROUNDING = 1.5 * 2.0**52  # adding it rounds to whole numbers
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
@@ -24,15 +25,32 @@ _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 
 @inlined
 def decay(a: Lanes) -> Lanes:
-    """Return ``exp(-a)`` for ``a >= 0``, with a relative error below 1e-15.
+    """Return ``exp(-a)`` for ``a >= 0``, with a relative error below 1e-15."""
+    return _power(spread(0.0) - least(a, spread(FARTHEST)))
+
+
+@inlined
+def exponential(x: Lanes) -> Lanes:
+    """Return ``exp(x)``, with a relative error below 1e-15; NaN of NaN.
+
+    It ends at ``exp(-700)`` as :func:`decay` does, and is infinite from 709 on, less
+    than one before it is so in truth.
+    """
+    low, high = spread(-FARTHEST), spread(_OVERFLOW)
+    within = chosen(x, low, low, x)
+    return chosen(high, within, spread(inf), _power(chosen(high, within, high, within)))
+
+
+@inlined
+def _power(x: Lanes) -> Lanes:
+    """Return ``exp(x)`` for ``x`` from -700 to 709.
 
     The polynomial is evaluated in pairs of terms (Estrin): term after term, each would
     have to wait for the one before.
     """
-    a = least(a, spread(FARTHEST))
-    t = fma(a, spread(-_LOG2_E), spread(_ROUNDING))
+    t = fma(x, spread(_LOG2_E), spread(_ROUNDING))
     n = t - spread(_ROUNDING)
-    r = fma(n, spread(-_LN2_HIGH), spread(0.0) - a)
+    r = fma(n, spread(-_LN2_HIGH), x)
     r = fma(n, spread(-_LN2_LOW), r)
     r2 = r * r
     p0 = r + spread(1.0)

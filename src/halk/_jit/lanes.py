@@ -10,7 +10,6 @@ compiler is switched off, and an instruction that stands for it in compiled code
 only difference is that the plain ``fma`` rounds its product.
 """
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -18,12 +17,13 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin, models, register_model
+from numba.extending import lower_builtin, lower_cast, models, register_model
 
 from halk._jit.compilation import compiled
 from halk._jit.pages import LARGE, ask_for_large_pages
-from halk._validation import Vector
+from halk._validation import Indices, Vector
 
 LANES = 4
 """Numbers side by side; a register of AVX2 holds four doubles."""
@@ -38,15 +38,28 @@ _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 _INTEGERS = ir.VectorType(ir.IntType(64), LANES)
 
 
-class _Lanes(types.Type):
+_NUMBER = types.Float, types.Integer
+
+
+class LanesType(types.Type):
+    """Lanes to the compiler; a number becomes one where it must, the same in all."""
+
     def __init__(self) -> None:
         super().__init__("Lanes")
 
+    def can_convert_from(self, _: Any, other: Any) -> Any:
+        """Return how well a number can stand for lanes."""
+        return Conversion.safe if isinstance(other, _NUMBER) else None
 
-_LANES = _Lanes()
+    def unify(self, _: Any, other: Any) -> Any:
+        """Return what a variable is that holds lanes at one time, else a number."""
+        return self if isinstance(other, _NUMBER) else None
 
 
-@register_model(_Lanes)
+LANES_TYPE = LanesType()
+
+
+@register_model(LanesType)
 class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, frontend: Any) -> None:
         super().__init__(manager, frontend, _DOUBLES)
@@ -91,7 +104,7 @@ def prefetch(a: Vector, k: int) -> None:
     """Ask for ``a[k]`` and what stands in the same line of memory; changes nothing."""
 
 
-def prefetch_ahead(a: Vector, k: int) -> None:
+def prefetch_ahead(a: Vector | Indices, k: int) -> None:
     """Ask for it as what is needed later, after some kilobytes of other things.
 
     It comes to the second cache only. Many more such requests can be under way at once
@@ -149,6 +162,29 @@ def total(a: Lanes) -> float:
     return float((a[0] + a[2]) + (a[1] + a[3]))
 
 
+def lane(a: Lanes, place: int) -> float:
+    """Return the number in one lane."""
+    return float(a[place])
+
+
+def chosen(a: Lanes, b: Lanes, below: Lanes, otherwise: Lanes) -> Lanes:
+    """Return ``below`` where ``a < b``, ``otherwise`` elsewhere."""
+    return np.where(a < b, below, otherwise)
+
+
+def first_of(a: Lanes, n: int) -> Lanes:
+    """Return the first ``n`` lanes, with zeros behind, whatever stands there."""
+    return np.where(np.arange(LANES) < n, a, 0.0)
+
+
+def quarter_turns(t: Lanes, sine: Lanes, cosine: Lanes) -> Lanes:
+    """Return the sine of an angle that ``n`` quarter turns were taken off.
+
+    ``n`` is hidden in ``t`` as in :func:`two_to_the`; sine and cosine are of the rest.
+    """
+    return np.choose(t.view(np.int64) % 4, [sine, cosine, -sine, -cosine])
+
+
 def two_to_the(t: Lanes) -> Lanes:
     """Return ``2^n`` for whole ``n`` hidden in ``t = n + 1.5 * 2^52``.
 
@@ -196,13 +232,13 @@ def _joined(builder: Any, values: Any, kind: Any = _DOUBLES) -> Any:
     return lanes
 
 
-@_typed(load, _LANES, types.Array, types.Integer)
+@_typed(load, LANES_TYPE, types.Array, types.Integer)
 def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
     # arrays are aligned to doubles, not to lanes
     return builder.load(_address(context, builder, call, values), align=8)
 
 
-@_typed(store, types.none, types.Array, types.Integer, _Lanes)
+@_typed(store, types.none, types.Array, types.Integer, LanesType)
 def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
     place = _address(context, builder, call, values)
     builder.store(values[2], place, align=8)
@@ -226,17 +262,17 @@ for _request, _nearness in ((prefetch, 3), (prefetch_ahead, 2)):
     _typed(_request, types.none, types.Array, types.Integer)(_emit_request(_nearness))
 
 
-@_typed(spread, _LANES, types.Float)
+@_typed(spread, LANES_TYPE, types.Float)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return _joined(builder, [values[0]] * LANES)
 
 
-@_typed(packed, _LANES, *[types.Float] * LANES)
+@_typed(packed, LANES_TYPE, *[types.Float] * LANES)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return _joined(builder, values)
 
 
-@_typed(put, _LANES, _Lanes, types.Integer, types.Float)
+@_typed(put, LANES_TYPE, LanesType, types.Integer, types.Float)
 def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
     place = context.cast(builder, values[1], call.args[1], types.int64)
     lanes = ir.Constant(_INTEGERS, list(range(LANES)))
@@ -246,22 +282,22 @@ def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
     return builder.select(is_there, _joined(builder, [values[2]] * LANES), values[0])
 
 
-@_typed(fma, _LANES, _Lanes, _Lanes, _Lanes)
+@_typed(fma, LANES_TYPE, LanesType, LanesType, LanesType)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return _called(builder, "fma", values)
 
 
-@_typed(root, _LANES, _Lanes)
+@_typed(root, LANES_TYPE, LanesType)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return _called(builder, "sqrt", values)
 
 
-@_typed(least, _LANES, _Lanes, _Lanes)
+@_typed(least, LANES_TYPE, LanesType, LanesType)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", *values), *values)
 
 
-@_typed(magnitude, _LANES, _Lanes)
+@_typed(magnitude, LANES_TYPE, LanesType)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return _called(builder, "fabs", values)
 
@@ -271,17 +307,17 @@ def _any(builder: Any, is_so: Any) -> Any:
     return builder.icmp_unsigned("!=", builder.bitcast(is_so, bits), bits(0))
 
 
-@_typed(any_below, types.boolean, _Lanes, _Lanes)
+@_typed(any_below, types.boolean, LanesType, LanesType)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return _any(builder, builder.fcmp_ordered("<", *values))
 
 
-@_typed(any_at_most, types.boolean, _Lanes, _Lanes)
+@_typed(any_at_most, types.boolean, LanesType, LanesType)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return _any(builder, builder.fcmp_ordered("<=", *values))
 
 
-@_typed(total, types.float64, _Lanes)
+@_typed(total, types.float64, LanesType)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     one, two, three, four = (
         builder.extract_element(values[0], ir.Constant(ir.IntType(32), lane))
@@ -290,21 +326,48 @@ def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     return builder.fadd(builder.fadd(one, three), builder.fadd(two, four))
 
 
-@_typed(two_to_the, _LANES, _Lanes)
+@_typed(lane, types.float64, LanesType, types.Integer)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return builder.extract_element(*values)
+
+
+@_typed(chosen, LANES_TYPE, *[LanesType] * 4)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", *values[:2]), *values[2:])
+
+
+@_typed(first_of, LANES_TYPE, LanesType, types.Integer)
+def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
+    n = context.cast(builder, values[1], call.args[1], types.int64)
+    places = ir.Constant(_INTEGERS, list(range(LANES)))
+    is_there = builder.icmp_signed(
+        "<", places, _joined(builder, [n] * LANES, _INTEGERS)
+    )
+    return builder.select(is_there, values[0], ir.Constant(_DOUBLES, [0.0] * LANES))
+
+
+@_typed(quarter_turns, LANES_TYPE, *[LanesType] * 3)
+def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
+    n, zero = builder.bitcast(values[0], _INTEGERS), ir.Constant(_INTEGERS, None)
+
+    def has_bit(bit: int) -> Any:
+        masked = builder.and_(n, ir.Constant(_INTEGERS, [bit] * LANES))
+        return builder.icmp_signed("!=", masked, zero)
+
+    turned = builder.select(has_bit(1), values[2], values[1])
+    return builder.select(has_bit(2), builder.fneg(turned), turned)
+
+
+@lower_cast(types.Float, LanesType)
+@lower_cast(types.Integer, LanesType)
+def _cast(context: Any, builder: Any, given: Any, _: Any, value: Any) -> Any:
+    number = context.cast(builder, value, given, types.float64)
+    return _joined(builder, [number] * LANES)
+
+
+@_typed(two_to_the, LANES_TYPE, LanesType)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
     bits = builder.bitcast(values[0], _INTEGERS)
     exponent = builder.add(bits, ir.Constant(_INTEGERS, [1023] * LANES))
     place = builder.shl(exponent, ir.Constant(_INTEGERS, [52] * LANES))
     return builder.bitcast(place, _DOUBLES)
-
-
-def _register(operation: Callable[..., Any], instruction: str) -> None:
-    @_typed(operation, _LANES, _Lanes, _Lanes)
-    def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
-        return getattr(builder, instruction)(*values)
-
-
-_register(operator.add, "fadd")
-_register(operator.sub, "fsub")
-_register(operator.mul, "fmul")
-_register(operator.truediv, "fdiv")

@@ -133,7 +133,8 @@ def point_function(function: Callable[..., float]) -> Any:
     if IS_INTERPRETED:
         return function
     try:
-        return cfunc(_POINT_FUNCTION)(function)
+        # division by zero gives infinity, as in NumPy: there is nobody to raise it to
+        return cfunc(_POINT_FUNCTION, error_model="numpy")(function)
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines()]
         reason = next((line for line in lines[1:] if line), lines[0])

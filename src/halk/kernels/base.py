@@ -13,6 +13,7 @@ from halk._jit import (
     generic,
     generic_in_lanes,
     generic_procedure,
+    inlined,
     internal,
     packed,
     point_of,
@@ -47,6 +48,14 @@ def kernel_lanes(
     matters registers its own formula, which may return anything finite there. Indices
     of these arrays count from zero: negative ones are not understood.
     """
+    return kernel_one_by_one(kernel, atoms, k, m, points, r, scratch)
+
+
+@inlined
+def kernel_one_by_one(
+    kernel: Any, atoms: Matrix, k: int, m: int, points: Matrix, r: int, scratch: Matrix
+) -> Lanes:
+    """Return what :func:`kernel_lanes` does for a kernel without a formula for it."""
     for f in range(len(points)):
         scratch[0, f] = points[f, r]
     return packed(
