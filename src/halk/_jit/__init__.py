@@ -1,6 +1,6 @@
 """Compilation to machine code: the only package that imports Numba."""
 
-from halk._jit import announcement, garbage  # noqa: F401
+from halk._jit import announcement, garbage, instructions  # noqa: F401
 from halk._jit.borrowing import borrowed
 from halk._jit.compilation import (
     IS_INTERPRETED,
@@ -15,7 +15,8 @@ from halk._jit.compilation import (
 )
 from halk._jit.elsewhere import Helper
 from halk._jit.exponential import FARTHEST, decay
-from halk._jit.laned import InLanes, lane_function, same, several
+from halk._jit.lane_points import same, several
+from halk._jit.laned import InLanes, lane_function
 from halk._jit.lanes import (
     LANES,
     Lanes,

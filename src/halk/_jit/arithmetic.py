@@ -18,9 +18,8 @@ from numba.extending import lower_builtin, overload
 
 from halk._jit.compilation import inlined
 from halk._jit.exponential import exponential
+from halk._jit.instructions import LANES_TYPE, LanesType
 from halk._jit.lanes import (
-    LANES_TYPE,
-    LanesType,
     chosen,
     lane,
     magnitude,
