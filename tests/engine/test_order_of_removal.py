@@ -88,3 +88,32 @@ def test_points_that_repeat_are_merged_in_blocks_of_any_size(b: int) -> None:
         weights = np.bincount(inverse.ravel(), unprojected[1], len(atoms))
         kept, _ = reference.komp(kernel, atoms, weights, holder.budget)
         assert len(holder.function()[0]) == len(kept)
+
+
+@pytest.mark.parametrize("b", [3, 4, 6])
+def test_points_that_all_but_repeat_take_no_old_atom_s_place(b: int) -> None:
+    """Beside old atoms of little weight; they count as one point with all its weight."""
+    rng, n_old_gone, n_weights_only = np.random.default_rng(b), 0, 0
+    kernel = partial(reference.gaussian, bandwidth=BANDWIDTH)
+    for _ in range(200):
+        old = rng.uniform(0.8, 1.6, size=8).cumsum()[:, None] * BANDWIDTH
+        weights = rng.uniform(0.5, 2.0, size=8) * rng.choice([-1.0, 1.0], size=8)
+        beside = rng.choice(8, size=b - 1, replace=False)
+        weights[beside[0]] *= 10.0 ** rng.uniform(-1.5, 0.0)
+        points = old[beside] + rng.normal(size=(b - 1, 1)) * 0.4 * BANDWIDTH
+        c = 0.3 ** np.arange(b - 1) * rng.normal(size=b - 1) * 0.2
+        holder = Holder(BANDWIDTH, 0.0, 1)
+        holder.update(Block(old, weights, 1.0))
+        holder.budget = float(10.0 ** rng.uniform(-1.0, -0.3))
+        twice = np.vstack([points, points[:1] + 1e-9 * BANDWIDTH])
+        shared = np.concatenate([c, [0.4 * c[0]]])
+        shared[0] *= 0.6
+        holder.update(Block(twice, shared, 1.0))
+        atoms, given = np.vstack([old, points]), np.concatenate([weights, c])
+        kept, _ = reference.komp(kernel, atoms, given, holder.budget)
+        got = {x.tobytes() for x in holder.function()[0]} & {x.tobytes() for x in old}
+        assert got == {x.tobytes() for x in atoms[kept[kept < 8]]}
+        n_old_gone += len(got) < 8
+        n_weights_only += len(got) == 8 == len(kept)
+    assert n_old_gone > 10
+    assert n_weights_only > 10

@@ -231,7 +231,8 @@ def are_few_cheaper(
     l30, l31, l32 = spread(L[3, 0]), spread(L[3, 1]), spread(L[3, 2])
     i0, i1 = spread(inverse[0]), spread(inverse[1])
     i2, i3 = spread(inverse[2]), spread(inverse[3])
-    weights, diagonal, first, last = ws.weights, D.diagonal, m, 0 * m
+    weights, diagonal, precision = ws.weights, D.diagonal, ws.precision
+    first, last = m, 0 * m
     of_p, of_q = spread(spent * OF_P), spread(spent * OF_Q)
     c0, c1, c2, c3, price = _grown_squares(block.coefficients, ws.schur, b)
     for k in range(0, m, LANES):
@@ -241,6 +242,7 @@ def are_few_cheaper(
         z3 = fma(l32, z2, fma(l31, z1, fma(l30, z0, load(u3, k))))
         P = fma(z1 * z1, i1, z0 * z0 * i0) + fma(z3 * z3, i3, z2 * z2 * i2)
         w, Q = load(weights, k), load(diagonal, k)
+        store(precision, k, Q + P)
         dear = fma(of_p, P, of_q * Q)
         if any_below(w * w, dear):
             z1, z2, z3 = load(u1, k), load(u2, k), load(u3, k)

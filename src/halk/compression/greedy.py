@@ -141,10 +141,10 @@ def solve(ws: Workspace, n: int, n_kept: int, k: int) -> float:
 
     Iterative refinement against ``K`` makes the fit as good as a backward stable
     solver's although the inverse is ill-conditioned. ``ws.solution`` holds the fit,
-    ``ws.residual`` what it misses of the kernel values. ``ws.precision`` holds the fit
+    ``ws.residual`` what it misses of the kernel values. ``ws.fit`` holds the fit
     in the order of the union: rows of ``K`` are read from end to end.
     """
-    K, kept, fit, fitted = ws.gram, ws.kept, ws.precision, ws.fitted
+    K, kept, fit, fitted = ws.gram, ws.kept, ws.fit, ws.fitted
     solution, residual, own = ws.solution, ws.residual, K[k]
     for c in range(n):
         fit[c] = 0.0

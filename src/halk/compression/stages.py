@@ -6,7 +6,17 @@ old atom is compared with what the cheapest new one cost at each stage.
 
 from math import inf
 
-from halk._jit import LANES, any_below, fma, inlined, internal, load, spread
+from halk._jit import (
+    LANES,
+    any_below,
+    fma,
+    inlined,
+    internal,
+    least,
+    load,
+    spread,
+    store,
+)
 from halk._validation import Vector
 from halk.compression.algebra import add_scaled, padded_dot, size, sweep
 from halk.compression.trust import TIE, is_rounding
@@ -15,6 +25,9 @@ from halk.compression.workspace import Block, Dictionary, Workspace
 LITTLE = 1e-8
 """What is left of a point, as a share, when it may depend on the others."""
 
+
+_UNKNOWN = 1e300
+"""A precision that bounds nothing."""
 
 ROOTLESS = 2.0
 """``2 (P R)^(1/2) <= s P + R / s`` for any ``s``: a bound that takes no roots."""
@@ -42,14 +55,30 @@ def are_all_cheaper(
     """
     first = 0 * m
     if n_new == b:
-        first = _first_in_doubt(D, m, block, ws, b, spent)
+        _fill_precision(D, m, block, ws, b)
+        first = _first_in_doubt(D, m, ws, spent)
+    else:
+        for k in range(0, m, LANES):
+            store(ws.precision, k, spread(_UNKNOWN))
     return are_cheaper_by_stages(D, block, ws, b, n_new, first, m)
 
 
 @internal
-def _first_in_doubt(
-    D: Dictionary, m: int, block: Block, ws: Workspace, b: int, spent: float
-) -> int:
+def _fill_precision(D: Dictionary, m: int, block: Block, ws: Workspace, b: int) -> None:
+    """Fill ``ws.precision`` with ``Q_kk + u' T u`` for column ``k`` of ``U``."""
+    diagonal, precision, U, T = D.diagonal, ws.precision, block.solved, ws.schur
+    for k in range(0, m, LANES):
+        P = load(diagonal, k)
+        for a in range(b):
+            row, z = T[a], spread(0.0)
+            for c in range(b):
+                z = fma(spread(row[c]), load(U[c], k), z)
+            P = fma(load(U[a], k), z, P)
+        store(precision, k, P)
+
+
+@internal
+def _first_in_doubt(D: Dictionary, m: int, ws: Workspace, spent: float) -> int:
     """Return the first old atom, in lanes, for which the order of removal may matter.
 
     At no stage does the cheapest new atom cost more than all of them, ``spent``; old
@@ -58,17 +87,11 @@ def _first_in_doubt(
     ``(|w| - (spent P_k)^(1/2))^2 / (Q_kk + P_k)``, and if that is more, it is beyond
     doubt. ``P_k = u' T u`` for column ``k`` of ``U``.
     """
-    weights, diagonal, U, S = ws.weights, D.diagonal, block.solved, ws.schur
+    weights, diagonal, precision = ws.weights, D.diagonal, ws.precision
     of_p, of_q = spread(spent * OF_P), spread(spent * OF_Q)
     for k in range(0, m, LANES):
-        P = spread(0.0)
-        for a in range(b):
-            row, z = S[a], spread(0.0)
-            for c in range(b):
-                z = fma(spread(row[c]), load(U[c], k), z)
-            P = fma(load(U[a], k), z, P)
-        w = load(weights, k)
-        if any_below(w * w, fma(of_p, P, of_q * load(diagonal, k))):
+        w, Q = load(weights, k), load(diagonal, k)
+        if any_below(w * w, fma(of_p, load(precision, k) - Q, of_q * Q)):
             return k
     return m
 
@@ -98,7 +121,10 @@ def are_cheaper_by_stages(
     least new cost times ``u' T u`` is at most ``n sum_a (c_a u_a)^2``. So it is at most
     the old one's if
 
-        ``x_k = n sum_a (c_a u_a)^2 + Q_kk min_a c_a^2 / T_aa <= w_k^2``.
+        ``x_k = n sum_a (c_a u_a)^2 + Q_kk min_a c_a^2 / T_aa <= w_k^2``,
+
+    or if ``ws.precision`` times that least cost is: with fewer new atoms left, an old
+    one is never more precise.
 
     For ``c_a`` the largest it ever is, ``4 x_k`` below the square of the last weight
     does for all stages at once. Stage by stage is looked at where it is not.
@@ -139,13 +165,14 @@ def _is_one_as_cheap(
     D: Dictionary, block: Block, ws: Workspace, b: int, c: Vector, n: int,
     price: float, k: int,
 ) -> bool:  # fmt: skip
-    """Return whether, in lanes from ``k`` on, ``x_k`` is over ``w_k^2``."""
+    """Return whether, in lanes from ``k`` on, both bounds are over ``w_k^2``."""
     w, squares, U = load(ws.weights, k), spread(0.0), block.solved
     for a in range(b):
         part = spread(c[a]) * load(U[a], k)
         w, squares = w - part, fma(part, part, squares)
-    x = fma(spread(price), load(D.diagonal, k), spread(float(n)) * squares)
-    return any_below(w * w, x)
+    cost = spread(price)
+    x = fma(cost, load(D.diagonal, k), spread(float(n)) * squares)
+    return any_below(w * w, least(x, cost * load(ws.precision, k)))
 
 
 @internal
@@ -281,6 +308,7 @@ def thin_out(
         for a in range(b):
             ws.rest[a], ws.picked[a] = block.coefficients[a], 1
         return 0.0, b
+    _fill_precision(D, m, block, ws, b)
     c, limit, spent, n_left = ws.rest, budget * budget, 0.0, b
     _move_weights(m, block, ws, b, 1.0)
     for n in range(b, 0, -1):

@@ -58,7 +58,8 @@ class Workspace(NamedTuple):
     rest: Vector  # (B,)          those coefficients now, or the largest they ever are
     start: Vector  # (N,)         weights of the unprojected function on the union
     weights: Vector  # (N,)       weights while atoms are removed
-    precision: Vector  # (N,)     a fit, in the order of the union
+    precision: Vector  # (N,)     of old atoms with all new ones there: Q_kk + u' T u
+    fit: Vector  # (N,)           a fit, in the order of the union
     gram: Matrix  # (N, N)        Gram matrix of the union
     inverse: Matrix  # (N, N)     inverse for the atoms still there
     kept: Indices  # (N,)         which members of the union are still there
@@ -100,6 +101,7 @@ def workspace(n_union: int, n_block: int, n_features: int) -> Workspace:
         start=lined_up(N),
         weights=lined_up(N),
         precision=lined_up(N),
+        fit=lined_up(N),
         gram=lined_up((N, N)),
         inverse=lined_up((N, N)),
         kept=np.zeros(N, dtype=np.int64),
