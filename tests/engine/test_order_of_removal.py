@@ -92,7 +92,7 @@ def test_points_that_repeat_are_merged_in_blocks_of_any_size(b: int) -> None:
 
 @pytest.mark.parametrize("b", [3, 4, 6])
 def test_points_that_all_but_repeat_take_no_old_atom_s_place(b: int) -> None:
-    """Beside old atoms of little weight; they count as one point with all its weight."""
+    """Beside old atoms of little weight; two count as one, with the weight of both."""
     rng, n_old_gone, n_weights_only = np.random.default_rng(b), 0, 0
     kernel = partial(reference.gaussian, bandwidth=BANDWIDTH)
     for _ in range(200):
