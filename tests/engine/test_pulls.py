@@ -101,6 +101,36 @@ def test_what_is_kept_does_not_matter(
     np.testing.assert_array_equal(expected.multipliers, got.multipliers)
 
 
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("coupling", ["exact", "paper"])
+def test_nothing_is_read_that_an_earlier_step_said(
+    coupling: str, standardize: bool
+) -> None:
+    """Agents come and go; what the last exchange left behind must not matter."""
+    rng = np.random.default_rng(2)
+    network = Network.star(12, tolerance=0.001)
+    X = rng.uniform(size=(60, 12, 2))
+    Y = np.sin(5.0 * X.sum(axis=-1)) * np.linspace(1.0, 3.0, 12)
+    Y[rng.uniform(size=Y.shape) < 0.5] = np.nan
+    make = partial(
+        HALK, network, kernels.Gaussian(0.2), coupling=coupling, standardize=standardize
+    )
+    expected, got = make(), make()
+    for x, y in zip(X, Y, strict=True):
+        expected.learn_one(x, y)
+        got.learn_one(x, y)
+        talk = got._executor._talk
+        for part in (talk.own, talk.answer, talk.pulls, talk.h, talk.kept, talk.solved):
+            part[...] = np.nan
+        for part in (talk.pulling, talk.n_pulling, talk.place, talk.touched):
+            part[...] = 10**6
+    assert expected.multipliers.any()
+    np.testing.assert_array_equal(got.multipliers, expected.multipliers)
+    for f, g in zip(expected.functions, got.functions, strict=True):
+        np.testing.assert_array_equal(f.atoms, g.atoms)
+        np.testing.assert_array_equal(f.weights, g.weights)
+
+
 def test_read_only_copies_go_on_learning() -> None:
     """As joblib loads them, with arrays mapped into memory."""
     X, Y = readings(20, 4)

@@ -59,11 +59,10 @@ class Rows(NamedTuple):
     """A kernel as compiled code takes it: pointers to its loops, and its parameters.
 
     All take the parameters and a scale that multiplies the bandwidth, and at the end
-    room for two points, (2, p).
+    room for two points, (2, p); ``fill`` also the inverse that is needed after ``D``'s.
     """
 
-    fill: Any  # (.., D, m, block, b, .., after)  cross and values of the block; after:
-    #            the inverse that is needed after that of D
+    fill: Any  # (.., D, m, block, b, .., next_inverse)  cross and values of the block
     fill_diagonal: Any  # (.., block, b, ..)
     fill_gram: Any  # (.., points, n, out, ..)  the Gram matrix of points in columns
     theta: Vector
@@ -80,7 +79,7 @@ def rows_of(kernel: Kernel) -> Rows:
 def _loops(kernel: Any) -> tuple[Any, ...]:
     def fill(
         theta: Vector, scale: float, D: Dictionary, m: int, block: Block, b: int,
-        scratch: Matrix, after: Vector,
+        scratch: Matrix, next_inverse: Vector,
     ) -> None:  # fmt: skip
         actual = rescaled(filled(kernel, theta), scale)
         atoms, weights, points = D.atoms, D.weights, block.points
@@ -93,8 +92,8 @@ def _loops(kernel: Any) -> tuple[Any, ...]:
             for k in range(0, m, LANES):
                 prefetch(inverse, ahead)
                 prefetch(inverse, ahead + LINE)
-                prefetch_ahead(after, ahead)
-                prefetch_ahead(after, ahead + LINE)
+                prefetch_ahead(next_inverse, ahead)
+                prefetch_ahead(next_inverse, ahead + LINE)
                 ahead += 2 * LINE
                 v = kernel_lanes(actual, atoms, k, m, points, r, scratch)
                 store(row, k, v)

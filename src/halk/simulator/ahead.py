@@ -9,39 +9,61 @@ from halk._jit import inlined, padded, prefetch_ahead
 from halk.compression.rows import LINE
 from halk.simulator.arrays import Engine, Readings
 
+MOST = 64
+"""Neighbours that are asked for: those of a hub would push each other out."""
+
 
 @inlined
-def ask_for_answers(engine: Engine, readings: Readings, j: int, after: int) -> None:
-    """Ask for what agent ``j`` will answer with, and where ``after`` finds its own."""
+def ask_for_answers(engine: Engine, readings: Readings, n: int, last: int) -> None:
+    """Ask for what the touched agent after ``n`` will answer with, and write to.
+
+    Where its neighbours' questions are must be known by then, so the readings of those
+    of the agent after it are asked for too.
+    """
+    if n + 1 >= last:
+        return
     links, talk, state = engine.links, engine.talk, engine.state
     neighbour, reverse, reading = links.neighbour, links.reverse, talk.reading
-    arena, row, x = state.arena, state.arena.row[j], readings.x
-    for k in range(row, row + arena.order[j], LINE):
-        prefetch_ahead(arena.weights, k)
-        prefetch_ahead(arena.atoms, k)
-    is_exact, answers, multipliers = (
-        engine.settings.is_exact, talk.answer, state.multipliers,
-    )  # fmt: skip
-    for e in range(links.start[j], links.start[j + 1]):
+    j, x = talk.touched[n + 1], readings.x
+    _ask_for_function(engine, j)
+    answers, multipliers = talk.answer, state.multipliers
+    is_exact, first = engine.settings.is_exact, links.start[j]
+    for e in range(first, min(links.start[j + 1], first + MOST)):
         prefetch_ahead(answers, reverse[e])
         prefetch_ahead(x[max(reading[neighbour[e]], 0)], 0)
         if is_exact:
             prefetch_ahead(multipliers, reverse[e])
-    for e in range(links.start[after], links.start[after + 1]):
+    j = talk.touched[min(n + 2, last - 1)]
+    first = links.start[j]
+    for e in range(first, min(links.start[j + 1], first + MOST)):
         prefetch_ahead(reading, neighbour[e])
 
 
 @inlined
-def ask_for_update(engine: Engine, i: int) -> None:
-    """Ask for what agent ``i`` will move its function with."""
+def _ask_for_function(engine: Engine, j: int) -> None:
+    """Ask for weights and atoms; the inverse is asked for during kernel sums."""
+    arena = engine.state.arena
+    row, p, weights, atoms = arena.row[j], arena.tail[2], arena.weights, arena.atoms
+    for k in range(row, row + arena.order[j], LINE):
+        prefetch_ahead(weights, k)
+    for k in range(p * row, p * (row + arena.capacity[j]), LINE):
+        prefetch_ahead(atoms, k)
+
+
+@inlined
+def ask_for_update(engine: Engine, n: int, last: int) -> None:
+    """Ask for what the touched agent after ``n`` will move its function with."""
+    if n + 1 >= last:
+        return
     links, talk, arena = engine.links, engine.talk, engine.state.arena
+    i = talk.touched[n + 1]
     m, row, place = arena.order[i], arena.row[i], talk.place[i]
     weights, diagonal, norms = arena.weights, arena.diagonal, arena.norms
     for k in range(row, row + m, LINE):
         prefetch_ahead(weights, k)
         prefetch_ahead(diagonal, k)
         prefetch_ahead(norms, k)
-    n_pulling, own, pulling = talk.n_pulling[i], talk.own, talk.pulling
+    n_pulling, own, pulling = min(talk.n_pulling[i], MOST), talk.own, talk.pulling
     if place >= 0:
         kept, solved = talk.kept, talk.solved
         for k in range(place, place + (1 + n_pulling) * padded(m), LINE):

@@ -40,7 +40,7 @@ def answer(
     talk, arena = engine.talk, engine.state.arena
     for n in range(first, last):
         j, after = talk.touched[n], talk.touched[min(n + 1, last - 1)]
-        ask_for_answers(engine, readings, after, talk.touched[min(n + 2, last - 1)])
+        ask_for_answers(engine, readings, n, last)
         b, n_needed = _gather(engine, desk, readings, j)
         m = arena.order[j]
         # one more than the union: adaptation looks at the atoms and a point
@@ -132,7 +132,10 @@ def _all_asking(engine: Engine, desk: Desk, j: int, own: int) -> int:
 
 @inlined
 def _pulling_first(engine: Engine, desk: Desk, j: int, own: int) -> tuple[int, int]:
-    """List who asks, those that pull before the others; return how many of each."""
+    """List who asks, those that pull first; return how many pull, and how many ask.
+
+    ``talk.pulling`` and ``talk.pulls`` get who pulls, and with what multiplier.
+    """
     links, multipliers = engine.links, engine.state.multipliers
     talk, edge, others = engine.talk, desk.inbox.edge, desk.workspace.kept
     reading, pulling, pulls = talk.reading, talk.pulling, talk.pulls

@@ -50,7 +50,7 @@ class Exchange(NamedTuple):
     """What agents say to each other in one step, and who is touched by it."""
 
     reading: Indices  # (V,)  position of the agent's reading, -1 for none
-    own: Matrix  # (V, 2)     F_i(x_i), and the spread of i
+    own: Matrix  # (V, 2)     F_i(x_i), and the spread of i, who reads
     answer: Vector  # (E,)    F_j(x_i)
     around: Vector  # (V,)    mean log scale of the neighbours' bandwidths
     pulling: Indices  # (E,)  who pulls on agent i in this step, from its first edge on
@@ -146,6 +146,11 @@ def room_to_keep(n_rows: int, n_atoms: int) -> Vector:
     return kept
 
 
+def room_for_pulls(n_edges: int, n_features: int) -> Matrix:
+    """Return room for what agents have to do with those that pull on them."""
+    return np.zeros((n_edges, 2 + n_features))
+
+
 def fresh_exchange(network: Network, n_features: int) -> Exchange:
     """Return room for what agents say to each other."""
     V, E = network.n_agents, network.n_edges
@@ -155,7 +160,7 @@ def fresh_exchange(network: Network, n_features: int) -> Exchange:
         answer=np.zeros(E),
         around=np.zeros(V),
         pulling=np.zeros(E, dtype=np.int64),
-        pulls=np.zeros((E, 2 + n_features)),
+        pulls=room_for_pulls(E, n_features),
         n_pulling=np.zeros(V, dtype=np.int64),
         touched=np.zeros(V, dtype=np.int64),
         cursor=np.zeros(6, dtype=np.int64),

@@ -30,6 +30,7 @@ from halk.simulator.arrays import (
     fresh_state,
     fresh_trust,
     links_of,
+    room_for_pulls,
     room_to_keep,
     writable,
 )
@@ -95,13 +96,16 @@ class Simulator:
 
     def __getstate__(self) -> dict[str, Any]:
         # what is lent holds pointers into this process: another one makes its own
-        talk = self._talk._replace(kept=np.zeros(0), solved=np.zeros(0))
+        none = np.zeros(0)
+        talk = self._talk._replace(kept=none, solved=none, pulls=np.zeros((0, 0)))
         return vars(self) | {"_posts": [], "_talk": talk}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # arrays from a file that is mapped into memory may be read-only
         vars(self).update({name: writable(value) for name, value in state.items()})
         self._make_room_to_keep(self._room[0])
+        pulls = room_for_pulls(len(self.links.neighbour), self.n_features)
+        self._talk = self._talk._replace(pulls=pulls)
 
     def _make_room_to_keep(self, n_union: int) -> None:
         n_rows = len(self._state.scale) + len(self.links.neighbour)

@@ -58,9 +58,8 @@ def update_touched(
     engine: Engine, desk: Desk, readings: Readings, n: int, last: int, may_move: bool
 ) -> int:
     """Move the function of touched agent ``n``, before that of ``n + 1``: a status."""
-    touched = engine.talk.touched
-    ask_for_update(engine, touched[min(n + 1, last - 1)])
-    return update_agent(engine, desk, readings, touched[n], may_move)
+    ask_for_update(engine, n, last)
+    return update_agent(engine, desk, readings, engine.talk.touched[n], may_move)
 
 
 @internal
