@@ -97,11 +97,12 @@ def test_exponentials_of_either_sign(name: str) -> None:
         assert max(relative_errors(-x, got)) < 1e-15
 
 
-def test_exponentials_end_where_they_must() -> None:
-    x = np.array([709.0, 709.01, 1e300, np.inf, -700.0, -1e4, -np.inf, np.nan])
+def test_exponentials_beyond_are_the_library_s() -> None:
+    x = np.array([700.0, 709.5, 709.79, np.inf, -700.1, -745.0, -np.inf, 1.0])
     got = np.empty(8)
+    with np.errstate(all="ignore"):
+        exponentials(x, got)
+        np.testing.assert_allclose(got, np.exp(x), rtol=1e-15, atol=0)
+    x[1:4] = x[5:8] = np.nan
     exponentials(x, got)
-    np.testing.assert_allclose(got[0], np.exp(709.0), rtol=1e-15)
-    assert (got[1:4] == np.inf).all()
-    np.testing.assert_allclose(got[4:7], np.exp(-700.0), rtol=1e-15)
-    assert np.isnan(got[7])
+    np.testing.assert_allclose(got, np.exp(x), rtol=1e-15, atol=0)

@@ -74,13 +74,28 @@ def of_a_function(x: Any, y: Any) -> float:
     return float(_inner(x[0], y[0])) + _inner(0.5, 0.25)
 
 
+def of_a_list(x: Any, y: Any) -> float:
+    return math.exp(-sum([(x[f] - y[f]) ** 2 for f in range(len(x))]))
+
+
+def of_small_powers(x: Any, y: Any) -> float:
+    total, u = 0.0, x[0] * y[0]
+    for e in range(-3, 3):
+        total += u**e
+    return total + u**-1 + math.pow(u, -2)
+
+
+def beyond(x: Any, y: Any) -> float:
+    return math.exp(-690.0 - 20.0 * (x[0] - y[0]) ** 2) * math.exp(690.0)
+
+
 def constant(x: Any, y: Any) -> float:
     return 1.5
 
 
 AT_ONCE = [
     summed, from_an_integer, roots, powers, signs, triangle, of_numpy, of_others,
-    of_a_function, constant,
+    of_a_function, of_a_list, of_small_powers, beyond, constant,
 ]  # fmt: skip
 
 
@@ -103,7 +118,38 @@ def remainder(x: Any, y: Any) -> float:
     return math.exp(-abs(x[0] % 1.0 - y[0] % 1.0))
 
 
-ONE_BY_ONE = [box, of_slices, of_pairs, remainder]
+def of_attributes(x: Any, y: Any) -> float:
+    return 2.0 * y[0] if hasattr(x, "shape") else x[0]
+
+
+def of_a_number_s_attributes(x: Any, y: Any) -> float:
+    return x[0] * y[0] if hasattr(x[0], "real") else 0.0
+
+
+def whether(x: Any, y: Any) -> bool:
+    return abs(x[0] - y[0]) < 1.0  # type: ignore[no-any-return]
+
+
+ONE_BY_ONE = [
+    box, of_slices, of_pairs, remainder, of_attributes, of_a_number_s_attributes,
+    whether,
+]  # fmt: skip
+
+
+def of_a_product(x: Any, y: Any) -> float:
+    return float(np.dot(x, y))
+
+
+def test_what_needs_vectors_without_gaps_gets_them() -> None:
+    assert Custom(of_a_product).in_lanes is None
+    check(of_a_product)
+
+
+def test_compiled_functions_are_taken_as_they_are() -> None:
+    kernel = Custom(compiled(season))
+    assert way(kernel) == "at_once"
+    X = np.array([[0.3], [1.7]])
+    np.testing.assert_array_equal(kernel(X), Custom(season)(X))
 
 
 def check(function: Callable[[Any, Any], float]) -> None:

@@ -118,8 +118,11 @@ for _name in _ONE_BY_ONE:
     _instead(getattr(math, _name), _one_by_one(getattr(math, _name)))
 
 
-@overload(operator.pow, prefer_literal=True, strict=False)
-@overload(math.pow, prefer_literal=True, strict=False)
+_AS_NUMPY = {"error_model": "numpy"}  # there is nobody to raise an exception to
+
+
+@overload(operator.pow, prefer_literal=True, strict=False, jit_options=_AS_NUMPY)
+@overload(math.pow, prefer_literal=True, strict=False, jit_options=_AS_NUMPY)
 def _power(a: Any, b: Any) -> Any:
     if not isinstance(a, LanesType) or not isinstance(b, types.Float | types.Integer):
         return None

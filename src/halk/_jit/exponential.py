@@ -5,15 +5,26 @@ not: ``exp(x) = 2^n exp(r)``, with ``n`` whole and ``|r| <= log(2) / 2``, where 
 Taylor polynomial of degree 12 is exact to rounding.
 """
 
-from math import factorial, inf
+from math import factorial
+
+import numpy as np
 
 from halk._jit.compilation import inlined
-from halk._jit.lanes import Lanes, chosen, fma, least, spread, two_to_the
+from halk._jit.lanes import (
+    Lanes,
+    any_below,
+    fma,
+    lane,
+    least,
+    magnitude,
+    packed,
+    spread,
+    two_to_the,
+)
 
 FARTHEST = 700.0
 """Beyond it ``exp(-a)`` counts as ``exp(-700)``, 1e-304: there is no underflow."""
 
-_OVERFLOW = 709.0
 _LOG2_E = 1.4426950408889634
 _ROUNDING = 1.5 * 2.0**52  # adding it rounds to whole numbers
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
@@ -31,19 +42,23 @@ def decay(a: Lanes) -> Lanes:
 
 @inlined
 def exponential(x: Lanes) -> Lanes:
-    """Return ``exp(x)``, with a relative error below 1e-15; NaN of NaN.
+    """Return ``exp(x)``, with a relative error below 1e-15.
 
-    It ends at ``exp(-700)`` as :func:`decay` does, and is infinite from 709 on, less
-    than one before it is so in truth.
+    Beyond 700, in either direction, numbers are taken to the library, one by one.
     """
-    low, high = spread(-FARTHEST), spread(_OVERFLOW)
-    within = chosen(x, low, low, x)
-    return chosen(high, within, spread(inf), _power(chosen(high, within, high, within)))
+    if any_below(spread(FARTHEST), magnitude(x)):
+        return packed(
+            np.exp(lane(x, 0)),
+            np.exp(lane(x, 1)),
+            np.exp(lane(x, 2)),
+            np.exp(lane(x, 3)),
+        )
+    return _power(x)
 
 
 @inlined
 def _power(x: Lanes) -> Lanes:
-    """Return ``exp(x)`` for ``x`` from -700 to 709.
+    """Return ``exp(x)`` for ``x`` from -700 to 700.
 
     The polynomial is evaluated in pairs of terms (Estrin): term after term, each would
     have to wait for the one before.

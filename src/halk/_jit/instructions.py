@@ -9,8 +9,15 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.core.typeconv import Conversion
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer_getattr,
+    infer_global,
+    signature,
+)
 from numba.extending import lower_builtin, lower_cast, models, register_model
 
 from halk._jit.lanes import (
@@ -63,8 +70,37 @@ LANES_TYPE = LanesType()
 
 @register_model(LanesType)
 class _Model(models.PrimitiveModel):
+    """A vector in registers; in memory that others lay out, in a list say, numbers.
+
+    There a vector would not be aligned as the processor expects it.
+    """
+
     def __init__(self, manager: Any, frontend: Any) -> None:
         super().__init__(manager, frontend, _DOUBLES)
+
+    def get_data_type(self) -> Any:
+        return ir.ArrayType(ir.DoubleType(), LANES)
+
+    def as_data(self, builder: Any, value: Any) -> Any:
+        numbers = ir.Constant(self.get_data_type(), ir.Undefined)
+        for n in range(LANES):
+            number = builder.extract_element(value, ir.Constant(ir.IntType(32), n))
+            numbers = builder.insert_value(numbers, number, n)
+        return numbers
+
+    def from_data(self, builder: Any, value: Any) -> Any:
+        numbers = [builder.extract_value(value, n) for n in range(LANES)]
+        return _joined(builder, numbers)
+
+
+@infer_getattr
+class _NoAttributes(AttributeTemplate):
+    """What asks for attributes is a formula of numbers; even ``hasattr`` is."""
+
+    key = LanesType
+
+    def generic_resolve(self, _: Any, name: str) -> Any:
+        raise TypingError(f"lanes have no attribute {name}")
 
 
 def _typed(function: Callable[..., Any], result: Any, *arguments: Any) -> Any:

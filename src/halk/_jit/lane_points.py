@@ -7,7 +7,14 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.errors import TypingError
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer_getattr,
+    infer_global,
+    signature,
+)
 from numba.extending import lower_builtin, models, register_model
 from numba.np import arrayobj
 
@@ -38,16 +45,31 @@ class _PointModel(models.StructModel):
             ("data", types.CPointer(types.float64)),
             ("stride", types.intp),  # numbers from a feature to the next
             ("length", types.intp),
+            ("count", types.intp),  # how many lanes have a point
         ]
         super().__init__(manager, kind, members)
 
 
-def several(atoms: Matrix, k: int) -> Any:
-    """Return the atoms in columns from ``k`` on, one a lane, as a point."""
-    return atoms[:, k : k + LANES]
+@infer_getattr
+class _NoAttributes(AttributeTemplate):
+    """What asks for attributes is for ordinary points; even ``hasattr`` is."""
+
+    key = PointType
+
+    def generic_resolve(self, _: Any, name: str) -> Any:
+        raise TypingError(f"points in lanes have no attribute {name}")
 
 
-def same(points: Matrix, r: int) -> Any:
+def several(atoms: Matrix, k: int, n: int) -> Any:
+    """Return the ``n`` atoms in columns from ``k`` on, one a lane, as a point.
+
+    Where they are fewer than lanes, the first is in all others: a formula is asked for
+    nothing but atoms.
+    """
+    return atoms[:, [k + place if place < n else k for place in range(LANES)]]
+
+
+def same(points: Matrix, r: int, n: int) -> Any:
     """Return the point in column ``r``, the same in every lane."""
     return points[:, [r] * LANES]
 
@@ -57,17 +79,17 @@ def _register(function: Callable[..., Any], kind: PointType) -> None:
         key = function
 
         def generic(self, given: Any, _: Any) -> Any:
-            return signature(kind, given[0], types.intp)
+            return signature(kind, given[0], types.intp, types.intp)
 
     infer_global(function, types.Function(Template))
 
-    @lower_builtin(function, types.Array, types.intp)
+    @lower_builtin(function, types.Array, types.intp, types.intp)
     def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
         matrix = context.make_array(call.args[0])(context, builder, values[0])
         length, stride = cgutils.unpack_tuple(builder, matrix.shape, 2)
         point = cgutils.create_struct_proxy(kind)(context, builder)
         point.data = builder.gep(matrix.data, [values[1]])
-        point.stride, point.length = stride, length
+        point.stride, point.length, point.count = stride, length, values[2]
         return point._getvalue()  # noqa: SLF001
 
 
@@ -109,8 +131,23 @@ def _lower_feature(context: Any, builder: Any, call: Any, values: Any) -> Any:
     place = builder.gep(point.data, [builder.mul(f, point.stride)])
     if call.args[0].is_same:
         return context.cast(builder, builder.load(place), types.float64, LANES_TYPE)
-    lanes = context.get_value_type(LANES_TYPE)
-    return builder.load(builder.bitcast(place, lanes.as_pointer()), align=8)
+    kind = context.get_value_type(LANES_TYPE)
+    lanes = builder.load(builder.bitcast(place, kind.as_pointer()), align=8)
+    first = _repeated(builder, builder.extract_element(lanes, ir.IntType(32)(0)), kind)
+    places = ir.VectorType(point.count.type, LANES)
+    is_there = builder.icmp_signed(
+        "<",
+        ir.Constant(places, list(range(LANES))),
+        _repeated(builder, point.count, places),
+    )
+    return builder.select(is_there, lanes, first)
+
+
+def _repeated(builder: Any, value: Any, kind: Any) -> Any:
+    lanes = ir.Constant(kind, ir.Undefined)
+    for n in range(LANES):
+        lanes = builder.insert_element(lanes, value, ir.IntType(32)(n))
+    return lanes
 
 
 def one_of(point: Any, place: int) -> Any:

@@ -28,7 +28,7 @@ def _compiled(function: Callable[[Any, Any], float]) -> tuple[Any, Any]:
 
 class _Custom(NamedTuple):
     function: Any
-    in_lanes: Any  # the same for four atoms at a time; None without a compiler
+    in_lanes: Any  # the same for four atoms at a time; None if it cannot be compiled so
 
 
 class Custom(Kernel, _Custom):
@@ -40,7 +40,7 @@ class Custom(Kernel, _Custom):
         Takes two vectors, returns ``k(x, y)``. It is compiled, so it is written with
         loops, indexing and ``math``; what it closes over is frozen when it is wrapped.
         One that does without comparisons and slices runs for four atoms at a time,
-        several times as fast; ``min`` and ``max`` of two numbers are no comparisons.
+        and takes half the time; ``min`` and ``max`` of two numbers are no comparisons.
         Run it through ``halk.checks.check_kernel``: a function that is not symmetric
         positive semidefinite is no kernel.
 
@@ -109,5 +109,5 @@ def _(
     way: InLanes, kernel: Any, atoms: Matrix, k: int, m: int, points: Matrix, r: int,
     scratch: Matrix,
 ) -> Lanes:  # fmt: skip
-    # behind the last atom stand zeros, where the function may not even be defined
-    return way.function(several(atoms, k), same(points, r), m - k)
+    n = m - k
+    return way.function(several(atoms, k, n), same(points, r, n), n)
