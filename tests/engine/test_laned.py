@@ -198,6 +198,16 @@ def test_nothing_is_heard_from_where_no_atom_is(function: Any) -> None:
     np.testing.assert_allclose(got.values, np.sum(expected, axis=1), rtol=1e-13)
 
 
+def inverse(x: Any, y: Any) -> float:
+    return (x[0] * y[0]) ** -1  # type: ignore[no-any-return]
+
+
+def test_one_atom_s_infinity_is_not_its_neighbours() -> None:
+    atoms = np.array([[0.0], [1.0], [2.0]])
+    got = Rowed(Custom(inverse), atoms, np.zeros(3), np.array([[2.0]]))
+    np.testing.assert_array_equal(got.cross, [[np.inf, 0.5, 0.25]])
+
+
 def season(x: Any, y: Any) -> float:
     half = math.sin(0.5 * (x[0] - y[0]))
     return math.exp(-2.0 * half * half)
