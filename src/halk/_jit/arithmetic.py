@@ -118,11 +118,8 @@ for _name in _ONE_BY_ONE:
     _instead(getattr(math, _name), _one_by_one(getattr(math, _name)))
 
 
-_AS_NUMPY = {"error_model": "numpy"}  # there is nobody to raise an exception to
-
-
-@overload(operator.pow, prefer_literal=True, strict=False, jit_options=_AS_NUMPY)
-@overload(math.pow, prefer_literal=True, strict=False, jit_options=_AS_NUMPY)
+@overload(operator.pow, prefer_literal=True, strict=False)
+@overload(math.pow, prefer_literal=True, strict=False)
 def _power(a: Any, b: Any) -> Any:
     if not isinstance(a, LanesType) or not isinstance(b, types.Float | types.Integer):
         return None
@@ -135,8 +132,9 @@ def _power(a: Any, b: Any) -> Any:
         return lambda a, b: (a * a) * (a * a)
 
     def power(a: Any, b: Any) -> Any:
+        e = float(b)  # a whole exponent, below zero, would make zero raise an exception
         return packed(
-            lane(a, 0) ** b, lane(a, 1) ** b, lane(a, 2) ** b, lane(a, 3) ** b
+            lane(a, 0) ** e, lane(a, 1) ** e, lane(a, 2) ** e, lane(a, 3) ** e
         )
 
     return power
