@@ -27,6 +27,7 @@ from halk._jit.lanes import (
     root,
     spread,
 )
+from halk._jit.singly import one_by_one
 from halk._jit.trigonometry import cosine, sine
 
 _ONE_BY_ONE = (
@@ -73,19 +74,6 @@ def _instead(function: Callable[..., Any], in_lanes: Callable[..., Any]) -> None
         return (lambda a: in_lanes(a)) if isinstance(a, LanesType) else None  # noqa: PLW0108
 
 
-def _one_by_one(function: Callable[..., Any]) -> Callable[..., Any]:
-    @inlined
-    def in_lanes(a: Any) -> Any:
-        return packed(
-            function(lane(a, 0)),
-            function(lane(a, 1)),
-            function(lane(a, 2)),
-            function(lane(a, 3)),
-        )
-
-    return in_lanes
-
-
 @inlined
 def _negative(a: Any) -> Any:
     return spread(-1.0) * a
@@ -115,7 +103,7 @@ for _function, _in_lanes in (
     _instead(_function, _in_lanes)
 
 for _name in _ONE_BY_ONE:
-    _instead(getattr(math, _name), _one_by_one(getattr(math, _name)))
+    _instead(getattr(math, _name), one_by_one(getattr(math, _name)))
 
 
 @overload(operator.pow, prefer_literal=True, strict=False)

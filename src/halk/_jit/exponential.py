@@ -14,16 +14,17 @@ from halk._jit.lanes import (
     Lanes,
     any_below,
     fma,
-    lane,
     least,
     magnitude,
-    packed,
     spread,
     two_to_the,
 )
+from halk._jit.singly import one_by_one
 
 FARTHEST = 700.0
 """Beyond it ``exp(-a)`` counts as ``exp(-700)``, 1e-304: there is no underflow."""
+
+_exponentials = one_by_one(np.exp)
 
 _LOG2_E = 1.4426950408889634
 _ROUNDING = 1.5 * 2.0**52  # adding it rounds to whole numbers
@@ -47,12 +48,7 @@ def exponential(x: Lanes) -> Lanes:
     Beyond 700, in either direction, numbers are taken to the library, one by one.
     """
     if any_below(spread(FARTHEST), magnitude(x)):
-        return packed(
-            np.exp(lane(x, 0)),
-            np.exp(lane(x, 1)),
-            np.exp(lane(x, 2)),
-            np.exp(lane(x, 3)),
-        )
+        return _exponentials(x)
     return _power(x)
 
 

@@ -90,7 +90,7 @@ class _Model(models.PrimitiveModel):
 
     def from_data(self, builder: Any, value: Any) -> Any:
         numbers = [builder.extract_value(value, n) for n in range(LANES)]
-        return _joined(builder, numbers)
+        return joined(builder, numbers)
 
 
 @infer_getattr
@@ -133,7 +133,8 @@ def _called(builder: Any, name: str, values: Any) -> Any:
     return builder.call(function, values)
 
 
-def _joined(builder: Any, values: Any, kind: Any = _DOUBLES) -> Any:
+def joined(builder: Any, values: Any, kind: Any = _DOUBLES) -> Any:
+    """Emit lanes of these values."""
     lanes = ir.Constant(kind, ir.Undefined)
     for n, value in enumerate(values):
         place = ir.Constant(ir.IntType(32), n)
@@ -173,12 +174,12 @@ for _request, _nearness in ((prefetch, 3), (prefetch_ahead, 2)):
 
 @_typed(spread, LANES_TYPE, types.Float)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
-    return _joined(builder, [values[0]] * LANES)
+    return joined(builder, [values[0]] * LANES)
 
 
 @_typed(packed, LANES_TYPE, *[types.Float] * LANES)
 def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
-    return _joined(builder, values)
+    return joined(builder, values)
 
 
 @_typed(put, LANES_TYPE, LanesType, types.Integer, types.Float)
@@ -186,9 +187,9 @@ def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
     place = context.cast(builder, values[1], call.args[1], types.int64)
     lanes = ir.Constant(_INTEGERS, list(range(LANES)))
     is_there = builder.icmp_signed(
-        "==", lanes, _joined(builder, [place] * LANES, _INTEGERS)
+        "==", lanes, joined(builder, [place] * LANES, _INTEGERS)
     )
-    return builder.select(is_there, _joined(builder, [values[2]] * LANES), values[0])
+    return builder.select(is_there, joined(builder, [values[2]] * LANES), values[0])
 
 
 @_typed(fma, LANES_TYPE, LanesType, LanesType, LanesType)
@@ -249,9 +250,7 @@ def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
 def _(context: Any, builder: Any, call: Any, values: Any) -> Any:
     n = context.cast(builder, values[1], call.args[1], types.int64)
     places = ir.Constant(_INTEGERS, list(range(LANES)))
-    is_there = builder.icmp_signed(
-        "<", places, _joined(builder, [n] * LANES, _INTEGERS)
-    )
+    is_there = builder.icmp_signed("<", places, joined(builder, [n] * LANES, _INTEGERS))
     return builder.select(is_there, values[0], ir.Constant(_DOUBLES, [0.0] * LANES))
 
 
@@ -271,7 +270,7 @@ def _(_c: Any, builder: Any, _s: Any, values: Any) -> Any:
 @lower_cast(types.Integer, LanesType)
 def _cast(context: Any, builder: Any, given: Any, _: Any, value: Any) -> Any:
     number = context.cast(builder, value, given, types.float64)
-    return _joined(builder, [number] * LANES)
+    return joined(builder, [number] * LANES)
 
 
 @_typed(two_to_the, LANES_TYPE, LanesType)

@@ -18,7 +18,7 @@ from numba.core.typing.templates import (
 from numba.extending import lower_builtin, models, register_model
 from numba.np import arrayobj
 
-from halk._jit.instructions import LANES_TYPE
+from halk._jit.instructions import LANES_TYPE, joined
 from halk._jit.lanes import LANES
 from halk._jit.views import Point
 from halk._validation import Matrix
@@ -133,21 +133,14 @@ def _lower_feature(context: Any, builder: Any, call: Any, values: Any) -> Any:
         return context.cast(builder, builder.load(place), types.float64, LANES_TYPE)
     kind = context.get_value_type(LANES_TYPE)
     lanes = builder.load(builder.bitcast(place, kind.as_pointer()), align=8)
-    first = _repeated(builder, builder.extract_element(lanes, ir.IntType(32)(0)), kind)
+    first = builder.extract_element(lanes, ir.IntType(32)(0))
     places = ir.VectorType(point.count.type, LANES)
     is_there = builder.icmp_signed(
         "<",
         ir.Constant(places, list(range(LANES))),
-        _repeated(builder, point.count, places),
+        joined(builder, [point.count] * LANES, places),
     )
-    return builder.select(is_there, lanes, first)
-
-
-def _repeated(builder: Any, value: Any, kind: Any) -> Any:
-    lanes = ir.Constant(kind, ir.Undefined)
-    for n in range(LANES):
-        lanes = builder.insert_element(lanes, value, ir.IntType(32)(n))
-    return lanes
+    return builder.select(is_there, lanes, joined(builder, [first] * LANES))
 
 
 def one_of(point: Any, place: int) -> Any:

@@ -13,15 +13,16 @@ from halk._jit.lanes import (
     Lanes,
     any_below,
     fma,
-    lane,
     magnitude,
-    packed,
     quarter_turns,
     spread,
 )
+from halk._jit.singly import one_by_one
 
 _FARTHEST = 2.0**30
 """Angles beyond it are taken to the library, one by one."""
+
+_sines, _cosines = one_by_one(math.sin), one_by_one(math.cos)
 
 _TURNS = 2.0 / math.pi
 _ROUNDING = 1.5 * 2.0**52  # adding it rounds to whole numbers
@@ -40,12 +41,7 @@ _QUARTER = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33
 def sine(x: Lanes) -> Lanes:
     """Return ``sin(x)``, with an error below 3e-16."""
     if any_below(spread(_FARTHEST), magnitude(x)):
-        return packed(
-            math.sin(lane(x, 0)),
-            math.sin(lane(x, 1)),
-            math.sin(lane(x, 2)),
-            math.sin(lane(x, 3)),
-        )
+        return _sines(x)
     return _turned(x, 0.0)
 
 
@@ -53,12 +49,7 @@ def sine(x: Lanes) -> Lanes:
 def cosine(x: Lanes) -> Lanes:
     """Return ``cos(x)``, with an error below 3e-16."""
     if any_below(spread(_FARTHEST), magnitude(x)):
-        return packed(
-            math.cos(lane(x, 0)),
-            math.cos(lane(x, 1)),
-            math.cos(lane(x, 2)),
-            math.cos(lane(x, 3)),
-        )
+        return _cosines(x)
     return _turned(x, 1.0)
 
 
