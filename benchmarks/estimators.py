@@ -51,7 +51,7 @@ def tables() -> Iterator[tuple[str, int, Any, Any]]:
 
 
 def regressors(n_features: int) -> dict[str, Any]:
-    """Return what is compared; the peers get the kernel of ``bandwidth="median"``."""
+    """Return what is compared; peers get the kernel of ``length_scale="median"``."""
     gamma = 1 / (2 * n_features)  # standardised inputs are sqrt(2 p) apart
     features = RBFSampler(gamma=gamma, n_components=300, random_state=0)
     ridge = KernelRidge(kernel="rbf", gamma=gamma, alpha=1.0)

@@ -1,110 +1,140 @@
 """The floor: what a step must cost on this machine, measured in this process.
 
 A step of all agents evaluates (E + V) M kernel terms, the answers and own values, and
-makes one product of an M x M matrix with a vector an agent. Nothing else is counted.
+makes one product of an M x M matrix with a vector per agent. Nothing else is counted.
+``floor.cpp`` does both; it is compiled with the flags of the core.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+import os
+import shlex
+import subprocess
+import sys
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from benchmarks.timing import Job, Times, in_turn
-from halk import Network
-from halk._jit import LANES, borrowed, compiled, fma, lined_up, load, spread, total
-from halk._validation import Matrix, Vector
-from halk.compression import PANEL, Dictionary, dictionary, write_square
-from halk.compression.panels import product
-from halk.expansion import Expansion
-from halk.kernels import kernel_lanes
+from benchmarks.timing import Job, Times, time_in_turn
+from halk import Network, _core
+from halk._validation import Matrix
+from halk.function import Function
 
-__all__ = ["Floor", "KernelSum", "count_terms", "floor_of"]
+FLAGS = (
+    "-std=c++20 -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math -shared -fPIC "
+    "-I../core floor.cpp"
+)
+NATIVE = ["-march=native -ffp-contract=fast", "-mcpu=native -ffp-contract=fast"]
+"""All that the machine has. Contraction the core must not use: bits would differ."""
 
-_TERMS_A_CALL = 400_000
-_TERMS_A_JOB = 8_000_000
-_ENTRIES_A_JOB = 60_000_000
-"""Of matrices. Jobs take 10 ms or more: what a first millisecond costs after something
+MOST_FEATURES = 8
+_UNIT = 0.8493218002880191  # sqrt(log2(e) / 2), as in core/kernel.hpp
+
+_TERMS_PER_ROUND = 400_000
+_TERMS_PER_JOB = 8_000_000
+_ENTRIES_PER_JOB = 60_000_000
+"""Of matrices. Jobs take 5 ms or more: what a first millisecond costs after something
 else has run, up to twice as much, is no floor."""
 
 _MATRICES = 10_000
 """At most so many different matrices: they leave the caches long before."""
 
 
-_GROUP = 8
-"""Points that are evaluated together, as an agent's questions are."""
+def find_compiler() -> list[str]:
+    """Return the command of the compiler that the core is built with."""
+    if "CXX" in os.environ:
+        return shlex.split(os.environ["CXX"])
+    for name in ("c++", "g++", "clang++"):
+        if which(name):
+            return [name]
+    if find_spec("ziglang"):
+        return [sys.executable, "-m", "ziglang", "c++"]
+    raise RuntimeError("the floor needs a C++ compiler: install one, or ziglang")
 
 
-@compiled
-def _sums(
-    kernel: Any, dictionary: Dictionary, m: int, groups: Any, out: Matrix,
-    scratch: Matrix,
-) -> None:  # fmt: skip
-    """Fill ``out`` with the sums, and do nothing else: no value is put aside."""
-    D, points, values = borrowed(dictionary), borrowed(groups), borrowed(out)
-    atoms, weights, spare = D.atoms, D.weights, borrowed(scratch)
-    for g in range(len(points)):
-        for r in range(_GROUP):
-            lanes = spread(0.0)
-            for k in range(0, m, LANES):
-                v = kernel_lanes(kernel, atoms, k, m, points[g], r, spare)
-                lanes = fma(v, load(weights, k), lanes)
-            values[g, r] = total(lanes)
+@cache
+def load_library(is_native: bool = False) -> Any:
+    """Compile ``floor.cpp`` and return it; ``is_native`` for all the machine has.
+
+    Otherwise it has the flags of the core, at the level that the best wheel has.
+    """
+    level = _core.build_info()["level"].replace("v4", "v3")
+    marches = [
+        f"-march=x86-64-{level}",
+        f"-march=x86_64_{level}",
+    ]  # zig's
+    own = [f"{march} -ffp-contract=off" for march in marches]
+    ways = NATIVE if is_native else own if level != "any" else ["-ffp-contract=off"]
+    with TemporaryDirectory() as folder:
+        for way in ways:
+            file = f"{folder}/floor.so"
+            done = subprocess.run(
+                [*find_compiler(), *FLAGS.split(), *way.split(), "-o", file],
+                cwd=Path(__file__).parent, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            if done.returncode == 0:
+                return ctypes.CDLL(file)
+    raise RuntimeError(f"floor.cpp does not compile: {done.stderr.strip()[-500:]}")
+
+
+def _align(shape: tuple[int, ...]) -> Any:
+    """Return zeros that begin with a cache line, on huge pages if they are many."""
+    size = int(np.prod(shape))
+    room = np.empty(size + 8)  # NumPy asks for huge pages here, not for np.zeros
+    room[:] = 0.0
+    first = -room.ctypes.data // room.itemsize % 8
+    return room[first : first + size].reshape(shape)
+
+
+def _pad(n: int) -> int:
+    return -(-n // 8) * 8
+
+
+def _call(function: Any, *arguments: Any) -> None:
+    """Call a function of the library with arrays and integers."""
+    function(
+        *(
+            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else a
+            for a in arguments
+        )
+    )
 
 
 class KernelSum:
-    """The vectorised kernel sum ``sum_k w_k k(d_k, x)`` at many points.
+    """The kernel sum ``sum_k w_k k(d_k, x)`` of a Gaussian at many points.
 
-    Calling it evaluates all of them; ``values`` (n,) are the results.
+    ``evaluate`` computes ``values`` (n,), as often as asked.
     """
 
-    def __init__(self, function: Expansion, X: Matrix) -> None:
-        m, p = function.order, X.shape[1]
-        self.kernel, self.m = function.kernel, m
-        self.dictionary = dictionary(m, p)
-        self.dictionary.atoms[:, :m] = function.atoms.T
-        self.dictionary.weights[:m] = function.weights
-        self.n_points = len(X)
-        n_groups = -(-len(X) // _GROUP)
-        grouped = np.resize(X, (n_groups, _GROUP, p))
-        self._groups = np.ascontiguousarray(grouped.transpose(0, 2, 1))
-        self._scratch = np.zeros((2, p))
-        self._out = np.zeros((n_groups, _GROUP))
+    def __init__(self, function: Function, X: Matrix, is_native: bool = False) -> None:
+        m, p = function.atoms.shape
+        if p > MOST_FEATURES:
+            raise ValueError(f"X must have at most {MOST_FEATURES} features, got {p}")
+        # the library's Gaussian is 2^-|x - y|^2
+        unit = _UNIT / np.asarray(getattr(function.kernel, "length_scale"))  # noqa: B009
+        self._atoms, self._weights = _align((p, _pad(m))), _align((_pad(m),))
+        self._atoms[:, :m] = (function.atoms * unit).T
+        self._weights[:m] = function.weights
+        self._points = np.ascontiguousarray(X * unit)
+        self.values = np.empty(len(X))
+        self.n_terms = m * len(X)
+        self._sizes = _pad(m), m, p
+        self._sum = load_library(is_native).sum_terms
 
-    def __call__(self) -> None:
-        """Evaluate."""
-        _sums(
-            self.kernel, self.dictionary, self.m, self._groups, self._out,
-            self._scratch,
+    def evaluate(self, rounds: int = 1) -> None:
+        """Fill ``values``."""
+        _call(
+            self._sum, self._atoms, *self._sizes, self._weights, self._points,
+            len(self._points), self.values, rounds,
         )  # fmt: skip
-
-    @property
-    def values(self) -> Vector:
-        """The sums, (n,)."""
-        return self._out.ravel()[: self.n_points]
-
-
-@compiled
-def _products(A: NDArray[np.float64], x: Matrix, out: Matrix) -> None:
-    """Fill ``out`` (V, M) with the products of symmetric A (V, M, M) and x (V, M)."""
-    for v in range(len(A)):
-        total, matrix, vector = out[v], A[v], x[v]
-        total[:] = 0.0
-        for k in range(len(vector)):
-            weight, row = vector[k], matrix[k]
-            for i in range(len(vector)):
-                total[i] += weight * row[i]
-
-
-@compiled
-def _lane_products(matrices: Any, m: int, vectors: Matrix, results: Matrix) -> None:
-    """Make the products as the engine does, on matrices in panels."""
-    Q, x, out = borrowed(matrices), borrowed(vectors), borrowed(results)
-    for v in range(len(Q)):
-        product(Q[v], m, x[v], out[v])
 
 
 def count_terms(network: Network, orders: ArrayLike) -> float:
@@ -141,16 +171,22 @@ class Floor:
         self, term: Times, product: Times, terms: float, products: float
     ) -> Times:
         """Return the floor of so many terms and products, repeat by repeat."""
-        sums = term.scaled(terms / self.n_terms)
-        return sums.plus(product.scaled(products / self.n_products))
+        sums = term.scale(terms / self.n_terms)
+        return sums.add(product.scale(products / self.n_products))
 
 
-def floor_of(function: Expansion, X: Matrix, n_agents: int, order: int = 0) -> Floor:
+def floor_of(
+    function: Function,
+    X: Matrix,
+    n_agents: int,
+    order: int = 0,
+    is_native: bool = False,
+) -> Floor:  # fmt: skip
     """Return the floor of a network whose functions are like ``function``.
 
     Parameters
     ----------
-    function : Expansion
+    function : Function of a Gaussian kernel
         Its atoms and weights are summed.
     X : array (n, p)
         Points to evaluate it at, such as the stream's.
@@ -158,56 +194,35 @@ def floor_of(function: Expansion, X: Matrix, n_agents: int, order: int = 0) -> F
         How many different matrices there are, for the traffic of the memory.
     order : int
         Size of the matrices, by default that of the function.
+    is_native : bool
+        With all the instructions the machine has, not only those of the core.
     """
-    order = order or function.order
-    term, n_terms = _term_job(function, X)
-    product, n_products = _product_job(n_agents, order)
-    return Floor(term, n_terms, product, n_products)
+    n_points = max(_TERMS_PER_ROUND // max(function.order, 1), 100)
+    sums = KernelSum(function, np.resize(X, (n_points, X.shape[1])), is_native)
+    n_calls = max(1, _TERMS_PER_JOB // sums.n_terms)
+    term = Job(lambda _: sums.evaluate(n_calls))
+    product, n_products = _product_job(n_agents, order or function.order, is_native)
+    return Floor(term, n_calls * sums.n_terms, product, n_products)
 
 
-def _term_job(function: Expansion, X: Matrix) -> tuple[Job, int]:
-    n_points = max(_TERMS_A_CALL // max(function.order, 1), 100) // _GROUP * _GROUP
-    sums = KernelSum(function, np.resize(X, (n_points, X.shape[1])))
-    n_terms = n_points * function.order
-    n_calls = max(1, _TERMS_A_JOB // n_terms)
-    return Job(_repeated(sums, n_calls)), n_calls * n_terms
-
-
-def _product_job(n_agents: int, order: int) -> tuple[Job, int]:
-    n_matrices = min(n_agents, _MATRICES)
-    n_rounds = max(1, _ENTRIES_A_JOB // (n_matrices * order**2))
+def _product_job(n_agents: int, order: int, is_native: bool) -> tuple[Job, int]:
+    """Return the faster of the engine's product, and one that prefetches."""
+    V, ld = min(n_agents, _MATRICES), _pad(order)
     rng = np.random.default_rng(0)
-    A = rng.uniform(size=(n_matrices, order, order))
-    x, out = rng.uniform(size=(n_matrices, order)), np.empty((n_matrices, order))
+    A, x, out = _align((V, ld, ld)), _align((V, ld)), _align((V, ld))
+    A[:, :order, :order] = rng.uniform(size=(V, order, order))
+    x[:, :order] = rng.uniform(size=(V, order))
+    multiply = load_library(is_native).multiply
+    n_rounds = max(1, _ENTRIES_PER_JOB // (V * order**2))
 
-    def looped() -> None:
-        _products(A, x, out)
+    def job(is_ahead: int) -> Job:
+        # A round before the clock starts: what ran in between has emptied the caches,
+        # and a long run of products finds in them what stays there.
+        def run(rounds: int = n_rounds) -> None:
+            _call(multiply, A, ld, order, V, x, out, is_ahead, rounds)
 
-    N = -(-order // PANEL) * PANEL
-    Q, v = lined_up((n_matrices, N * N)), lined_up((n_matrices, N))
-    v[:, :order] = x
-    for panels, matrix in zip(Q, A, strict=True):
-        write_square(panels, matrix)
-    w = lined_up((n_matrices, N))
+        return Job(lambda _: run(), lambda: run(1))
 
-    def in_lanes() -> None:
-        _lane_products(Q, order, v, w)
-
-    def multiplied() -> None:
-        np.matmul(A, x[:, :, None], out=out[:, :, None])
-
-    # A round before the clock starts: what ran in between has emptied the caches,
-    # and a long run of products finds in them what stays there.
-    ways = [
-        Job(_repeated(way, n_rounds), way) for way in (looped, multiplied, in_lanes)
-    ]
-    best = [times.best for times in in_turn(ways, repeats=3)]
-    return ways[int(np.argmin(best))], n_rounds * n_matrices
-
-
-def _repeated(function: Callable[[], None], times: int) -> Callable[[Any], None]:
-    def run(_: Any) -> None:
-        for _round in range(times):
-            function()
-
-    return run
+    jobs = [job(0), job(1)]
+    best = [times.best for times in time_in_turn(jobs, repeats=3)]
+    return jobs[int(np.argmin(best))], n_rounds * V

@@ -38,7 +38,7 @@ unit = "degC"
 
 [model]
 inputs = ["depth"]
-kernel = {{ name = "gaussian", bandwidth = 1.0 }}
+kernel = {{ name = "gaussian", length_scale = 1.0 }}
 step_size = 0.5
 epsilon = 0.05
 standardize = "offset"
@@ -132,7 +132,6 @@ def lockstep(folder: Path, n_steps: int, radius: float) -> None:
     learner, _ = simulate_lockstep(plan)
     in_simulator = error_of(lambda i, x: float(learner.predict(i, [[x]])[0]))
     print(f"simulator: fill-in error {in_simulator:.4f} degC", flush=True)
-    plan.model.warm_up()
     places = prepare(plan, folder / "run", False, True)
     supervisor, began = Supervisor(places, until_end=True), time.perf_counter()
     try:
@@ -167,7 +166,6 @@ def free(folder: Path, n_steps: int, radius: float, rate: float, loss: float) ->
     learner, _ = simulate_lockstep(plan)
     in_step = error_of(lambda i, x: float(learner.predict(i, [[x]])[0]))
     plan = written(folder, "free", n_steps, radius, rate)
-    plan.model.warm_up()
     places = prepare(plan, folder / "run", False, True)
     with Switch(len(places)) as switch:
         _move_to_hosts(places, switch)

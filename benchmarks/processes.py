@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.networks import regular
+from benchmarks.workloads import regular
 from halk import Network
 from halk.deploy.folder import prepare
 from halk.deploy.plan import Plan, read_plan
@@ -31,7 +31,7 @@ mode = "lockstep"
 
 [model]
 inputs = ["x"]
-kernel = { name = "gaussian", bandwidth = 0.1 }
+kernel = { name = "gaussian", length_scale = 0.1 }
 step_size = 0.3
 epsilon = 0.02
 
@@ -176,7 +176,6 @@ def main() -> None:
         with TemporaryDirectory() as folder:
             path = written(Path(folder), n_agents, arguments.steps)
             plan = read_plan(path)
-            plan.model.warm_up()
             rates = as_processes(
                 plan, Path(folder) / "run", arguments.steps, arguments.tls
             )

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
-
-__all__ = ["Job", "Times", "in_turn", "ratio"]
 
 
 class Times(NamedTuple):
@@ -27,20 +24,19 @@ class Times(NamedTuple):
         """The middle one, which comparisons are made of."""
         return median(self.seconds)
 
-    def scaled(self, factor: float) -> Times:
+    def scale(self, factor: float) -> Times:
         """Return the times multiplied by ``factor``, for another unit or amount.
 
         Examples
         --------
-        >>> Times((2.0, 4.0)).scaled(0.5)
+        >>> Times((2.0, 4.0)).scale(0.5)
         Times(seconds=(1.0, 2.0))
         """
         return Times(tuple(second * factor for second in self.seconds))
 
-    def plus(self, other: Times) -> Times:
+    def add(self, other: Times) -> Times:
         """Return the sums, repeat by repeat."""
-        pairs = zip(self.seconds, other.seconds, strict=True)
-        return Times(tuple(one + two for one, two in pairs))
+        return Times(tuple(map(sum, zip(self.seconds, other.seconds, strict=True))))
 
 
 def ratio(one: Times, other: Times) -> float:
@@ -54,48 +50,34 @@ def ratio(one: Times, other: Times) -> float:
     return one.median / other.median
 
 
-def _nothing() -> None:
-    return None
-
-
 class Job(NamedTuple):
     """What is timed: ``run``, on what ``prepare`` made for it outside the clock."""
 
     run: Callable[[Any], Any]
-    prepare: Callable[[], Any] = _nothing
+    prepare: Callable[[], Any] = lambda: None
 
 
-def in_turn(jobs: Sequence[Job], repeats: int, warm_up: bool = True) -> list[Times]:
+def time_in_turn(
+    jobs: Sequence[Job], repeats: int, warm_up: bool = True
+) -> list[Times]:
     """Run all jobs in turn, ``repeats`` times, and return the times of each.
 
-    With ``warm_up`` there is a round before that is not counted: it compiles, and
-    brings data into the caches.
+    With ``warm_up`` there is a round before that is not counted, which brings data into
+    the caches.
     """
-    seconds: list[list[float]] = [[] for _ in jobs]
-    for _ in range(warm_up):
-        for job in jobs:
-            _timed(job)
-    for _ in range(repeats):
-        for job, own in zip(jobs, seconds, strict=True):
-            own.append(_timed(job))
-    return [Times(tuple(own)) for own in seconds]
+    rounds = [[_time(job) for job in jobs] for _ in range(warm_up + repeats)]
+    return [Times(own) for own in zip(*rounds[warm_up:], strict=True)]
 
 
-def _timed(job: Job) -> float:
+def _time(job: Job) -> float:
+    """Return the seconds of a job, without Python's garbage collection in them."""
     argument = job.prepare()
-    with _no_collection():
-        began = perf_counter()
-        job.run(argument)
-        return perf_counter() - began
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep Python's garbage collector from running inside the clock."""
     was_on = gc.isenabled()
     gc.disable()
     try:
-        yield
+        began = perf_counter()
+        job.run(argument)
+        return perf_counter() - began
     finally:
         if was_on:
             gc.enable()

@@ -1,24 +1,22 @@
 """Settings shared by all tests."""
 
-import os
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from source_hash import cache_directory
+from halk import _core
 
-# Numba reads the variable once, when it is imported.
-if "numba" in sys.modules:
-    raise RuntimeError("numba was imported before its cache was chosen")
-os.environ["NUMBA_CACHE_DIR"] = str(cache_directory())
-
-# Compilation and busy machines make the time of one example meaningless.
+# Busy machines make the time of one example meaningless.
 UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("quick", max_examples=40, derandomize=True, **UNTIMED)
 settings.register_profile("thorough", max_examples=2000, **UNTIMED)
 settings.load_profile("quick")  # pytest --hypothesis-profile=thorough for the other
+
+
+def pytest_report_header() -> str:
+    """Say which core is tested."""
+    info = _core.build_info()
+    return f"core: {info['level']}, {info['compiler']}, {info['sanitizers'] or 'plain'}"
 
 
 @pytest.fixture

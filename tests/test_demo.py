@@ -10,8 +10,6 @@ from halk.demo import learn, main, show
 from halk.demo.learn import CHOICES, LABELS, learned, task
 from halk.report import Figure, MapFigure
 
-pytestmark = pytest.mark.compiled
-
 
 class Seen:
     """What the demo learned, printed and wrote."""

@@ -19,8 +19,8 @@ COLUMNS = (
     "step", "loss", "running_loss", "disagreement", "order_mean", "order_max",
     "order_total", "violation_worst", "violation_mean", "violation_excess",
     "violation_share",
-    "multiplier_mean", "multiplier_max", "bandwidth_median", "bandwidth_min",
-    "bandwidth_max", "bytes", "seconds",
+    "multiplier_mean", "multiplier_max", "length_scale_median",
+    "length_scale_min", "length_scale_max", "bytes", "seconds",
 )  # fmt: skip
 MEANS = ("loss", "disagreement", "bytes")
 
@@ -39,7 +39,7 @@ def stream(n_steps: int = 60, missing: float = 0.3) -> tuple[Array, Array]:
 
 
 def one_by_one(learner: HALK, X: Array, Y: Array) -> tuple[Array, Array]:
-    """Return loss and its count a step, each reading predicted, then learned."""
+    """Return loss and its count per step, each reading predicted, then learned."""
     losses = np.full(Y.shape, np.nan)
     for t in range(len(Y)):
         losses[t] = 0.5 * (learner.predict_one(X[t]) - Y[t]) ** 2
@@ -67,7 +67,7 @@ def test_measuring_changes_nothing(tmp_path: Path) -> None:
     X, Y = stream()
     test = ([0, 2], [[0.1], [0.2]], [0.0, 1.0])
     plain, every, each = (
-        model(bandwidth=adaptations.LeaveOneOut(warm_up=5)) for _ in range(3)
+        model(adaptation=adaptations.LeaveOneOut(warm_up=5)) for _ in range(3)
     )
     plain.learn_many(X, Y)
     progressive(every, X, Y, every=10, test=test, agents=True)
@@ -123,18 +123,18 @@ def test_violation_and_disagreement_by_hand() -> None:
 
 
 def test_model_measures_are_those_of_the_model() -> None:
-    learner = model(bandwidth=adaptations.LeaveOneOut(warm_up=5))
+    learner = model(adaptation=adaptations.LeaveOneOut(warm_up=5))
     trace = progressive(learner, *stream(), every=25)
     assert trace["order_mean"][-1] == learner.model_order.mean()
     assert trace["order_max"][-1] == learner.model_order.max()
     assert trace["order_total"][-1] == learner.model_order.sum()
     assert trace["multiplier_mean"][-1] == learner.multipliers.mean()
     assert trace["multiplier_max"][-1] == learner.multipliers.max()
-    widths = learner.bandwidths
-    assert widths is not None
-    assert trace["bandwidth_median"][-1] == np.median(widths)
-    assert trace["bandwidth_min"][-1] == widths.min()
-    assert trace["bandwidth_max"][-1] == widths.max() != 0.2
+    lengths = learner.length_scales
+    assert lengths is not None
+    assert trace["length_scale_median"][-1] == np.median(lengths)
+    assert trace["length_scale_min"][-1] == lengths.min()
+    assert trace["length_scale_max"][-1] == lengths.max() != 0.2
     assert (np.diff(trace["seconds"]) > 0).all()
     assert set(trace.columns) == set(COLUMNS)
 
@@ -172,14 +172,14 @@ def test_bytes_on_a_path_of_three_by_hand() -> None:
 
 SIZES: dict[str, tuple[dict[str, Any], int]] = {
     "exact": ({}, 8 * (2 + 2) + 8),
-    "spread": ({"standardize": True}, 8 * (2 + 3) + 8),
+    "std": ({"standardize": True}, 8 * (2 + 3) + 8),
     "offset": ({"standardize": "offset"}, 8 * (2 + 2) + 8),
-    "adaptive": ({"bandwidth": adaptations.LeaveOneOut()}, 8 * (2 + 2) + 16),
-    "fixed": ({"bandwidth": adaptations.Fixed()}, 8 * (2 + 2) + 8),
+    "adaptive": ({"adaptation": adaptations.LeaveOneOut()}, 8 * (2 + 2) + 16),
+    "fixed": ({"adaptation": adaptations.Fixed()}, 8 * (2 + 2) + 8),
     "paper": ({"coupling": "paper"}, 8 * 2 + 8),
-    "paper, spread": ({"coupling": "paper", "standardize": True}, 8 * 4 + 8),
+    "paper, std": ({"coupling": "paper", "standardize": True}, 8 * 4 + 8),
     "paper, adaptive": (
-        {"coupling": "paper", "bandwidth": adaptations.LossFollowing()},
+        {"coupling": "paper", "adaptation": adaptations.LossFollowing()},
         8 * 2 + 16,
     ),
 }
@@ -207,7 +207,7 @@ def test_bytes_of_every_binding_by_hand() -> None:
     assert sent(learners.NLMS(network)) == 0
     assert sent(learners.POLK(network)) == 8 * (2 + 1)
     assert sent(learners.Consensus(network)) == 2 * 8 * (4 + 1)
-    # a price that everybody knows is not sent
+    # a multiplier that everybody knows is not sent
     assert sent(learners.Penalty(network)) == 2 * 8 * (2 + 1)
     assert sent(learners.Penalty(network, coupling="exact")) == 2 * 8 * (3 + 1)
     assert sent(learners.Linear(network)) == 2 * 8 * (4 + 1)
@@ -235,8 +235,8 @@ def test_every_learner_has_the_same_columns(name: str) -> None:
     )
     trace = progressive(first, X, Y, every=20, agents=True)
     missing = set(COLUMNS) - set(trace.columns)
-    widths = {column for column in COLUMNS if column.startswith("bandwidth")}
-    assert missing == (widths if first.bandwidths is None else set())
+    lengths = {column for column in COLUMNS if column.startswith("length_scale")}
+    assert missing == (lengths if first.length_scales is None else set())
     assert trace["order_total"][-1] == first.n_atoms
     assert trace["order_max"][-1] == first.model_order.max() > 0
     total, count = one_by_one(second, X, Y)
@@ -254,7 +254,7 @@ def test_agents_at_the_same_rows() -> None:
     Y[10:20, 1] = np.nan
     learner = model()
     trace = progressive(learner, X, Y, every=10, agents=True)
-    assert set(trace.agents) == {"loss", "order", "bandwidth"}
+    assert set(trace.agents) == {"loss", "order", "length_scale"}
     assert all(value.shape == (6, 3) for value in trace.agents.values())
     assert trace.agents["order"][-1].tolist() == learner.model_order.tolist()
     assert np.allclose(trace.agents["order"].mean(axis=1), trace["order_mean"])
@@ -378,7 +378,7 @@ def test_parquet_without_rows(tmp_path: Path) -> None:
 
 def test_metadata_say_what_was_run() -> None:
     about = progressive(model(), *stream(), every=30).metadata
-    assert "kernel=Gaussian(bandwidth=0.2)" in about["settings"]
+    assert "kernel=Gaussian(length_scale=0.2)" in about["settings"]
     assert "standardize=False" in about["settings"]
     assert set(about) == {"halk", "settings"}
 

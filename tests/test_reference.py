@@ -18,6 +18,8 @@ KERNELS: dict[str, Callable[[Array, Array], Array]] = {
     "laplacian": lambda X, Y: reference.laplacian(X, Y, 0.8),
     "matern32": lambda X, Y: reference.matern32(X, Y, 0.8),
     "matern52": lambda X, Y: reference.matern52(X, Y, 0.8),
+    "rational_quadratic": lambda X, Y: reference.rational_quadratic(X, Y, 0.8, 1.5),
+    "periodic": lambda X, Y: reference.periodic(X, Y, [0.7, 1.3], 2.0),
     "polynomial": lambda X, Y: reference.polynomial(X, Y, 3, 0.5, 1.0),
     "linear": reference.linear,
 }
@@ -95,6 +97,13 @@ def test_kernels_have_hand_computed_values() -> None:
     assert reference.matern32(X, Y, 2.0)[0, 0] == pytest.approx((1 + a) * e(-a))
     expected = (1 + b + b * b / 3) * e(-b)
     assert reference.matern52(X, Y, 2.0)[0, 0] == pytest.approx(expected)
+    expected = (1 + 6.25 / 3) ** -1.5
+    assert reference.rational_quadratic(X, Y, 2.0, 1.5)[0, 0] == pytest.approx(expected)
+    expected = e(
+        -2 * (np.sin(0.3 * np.pi) / 3) ** 2 - 2 * (np.sin(0.5 * np.pi) / 2) ** 2
+    )
+    got = reference.periodic(X, Y, [3.0, 2.0], [10.0, 8.0])[0, 0]
+    assert got == pytest.approx(expected)
     assert reference.polynomial(Y, Y, 2, 0.2, 1.0)[0, 0] == pytest.approx(36.0)
     assert reference.linear(Y, Y)[0, 0] == 25.0
 
@@ -243,12 +252,12 @@ def test_komp_without_budget_keeps_the_function_of_a_crowded_dictionary(
 def test_komp_honours_its_budget_where_double_precision_runs_out(
     epsilon: float, rng: np.random.Generator
 ) -> None:
-    for bandwidth in [0.1, 0.5, 2.0, 20.0] * 4:
+    for length_scale in [0.1, 0.5, 2.0, 20.0] * 4:
         atoms, weights = rng.random((20, 1)), rng.normal(size=20)
         atoms[-3:] = atoms[:3]
 
-        def kernel(X: Any, Y: Any, bandwidth: float = bandwidth) -> Any:
-            return np.exp(-((X - Y.T) ** 2) / (2 * bandwidth**2))
+        def kernel(X: Any, Y: Any, length_scale: float = length_scale) -> Any:
+            return np.exp(-((X - Y.T) ** 2) / (2 * length_scale**2))
 
         kept, fit = komp(kernel, atoms, weights, epsilon)
         assert set(kept).isdisjoint({17, 18, 19})
@@ -625,11 +634,11 @@ def test_a_new_scale_leaves_the_function_in_the_targets_units_its_shape() -> Non
     np.testing.assert_allclose(moved, shape, rtol=1e-12)
 
 
-# Bandwidth --------------------------------------------------------------------------
+# Length scales ----------------------------------------------------------------------
 
 
-def test_leave_one_out_bandwidth_of_three_atoms_by_hand() -> None:
-    atoms, bandwidth = np.array([[0.0], [1.0], [3.0]]), 2.0
+def test_leave_one_out_length_scale_of_three_atoms_by_hand() -> None:
+    atoms, length_scale = np.array([[0.0], [1.0], [3.0]]), 2.0
     e1, e4, e9 = np.exp(-1 / 8), np.exp(-4 / 8), np.exp(-9 / 8)
     rows = [
         (e1 * 1 + e9 * 9) / (e1 + e9),
@@ -637,11 +646,12 @@ def test_leave_one_out_bandwidth_of_three_atoms_by_hand() -> None:
         (e9 * 9 + e4 * 4) / (e9 + e4),
     ]
     expected = np.sqrt(np.mean(rows))
-    sigma = reference.leave_one_out_bandwidth(atoms, bandwidth)
-    assert sigma == pytest.approx(expected, rel=1e-12)
+    for points in (atoms, np.vstack([atoms, atoms])):
+        sigma = reference.leave_one_out_length_scale(points, length_scale)
+        assert sigma == pytest.approx(expected, rel=1e-12)
 
 
-def test_leave_one_out_bandwidth_of_isolated_atoms_is_finite() -> None:
+def test_leave_one_out_length_scale_of_isolated_atoms_is_finite() -> None:
     atoms = np.array([[0.0], [1e3], [2e3]])
-    assert reference.leave_one_out_bandwidth(atoms, 1e-3) == pytest.approx(1e3)
-    assert reference.leave_one_out_bandwidth(atoms[:1], 0.7) == 0.7
+    assert reference.leave_one_out_length_scale(atoms, 1e-3) == pytest.approx(1e3)
+    assert reference.leave_one_out_length_scale(atoms[:1], 0.7) == 0.7

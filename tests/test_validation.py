@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from halk import HALK, Network, bandwidth, kernels, losses, proximity
-from halk.compression import compressed
-from halk.expansion import Expansion
+from halk.function import Function
 
 NAN, INF = np.nan, np.inf
 X, Y = [[0.0], [0.5], [1.0]], [0.0, 1.0, 2.0]
@@ -270,14 +269,14 @@ ARGUMENTS: list[tuple[dict[str, Any], type[Exception], str]] = [
         "proximity must be a proximity such as proximity.Squared(), got Huber(phi=2.0)",
     ),
     (
-        {"bandwidth": 0.5},
+        {"adaptation": 0.5},
         TypeError,
-        "bandwidth must be an adaptation such as bandwidth.LeaveOneOut(), got 0.5",
+        "adaptation must be an adaptation such as bandwidth.LeaveOneOut(), got 0.5",
     ),
     (
-        {"bandwidth": bandwidth.LeaveOneOut(), "kernel": kernels.Linear()},
+        {"adaptation": bandwidth.LeaveOneOut(), "kernel": kernels.Linear()},
         ValueError,
-        "bandwidth adaptation needs a kernel with a bandwidth, such as Gaussian(1.0); "
+        "adaptation needs a kernel with a length scale, such as Gaussian(1.0); "
         "Linear(scale=1.0) has none",
     ),
 ]
@@ -356,18 +355,37 @@ COMPONENTS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: kernels.Gaussian(-1.0),
         ValueError,
-        "bandwidth must be positive, got -1.0",
+        "length_scale must be positive, got -1.0",
     ),
-    (lambda: kernels.Gaussian("1"), TypeError, "bandwidth must be a number, got '1'"),
+    (
+        lambda: kernels.Gaussian("1"),
+        TypeError,
+        "length_scale must be a number, got '1'",
+    ),
     (
         lambda: kernels.Gaussian([1.0, 0.0]),
         ValueError,
-        "bandwidth must be positive, got 0.0",
+        "length_scale must be positive, got 0.0",
     ),
     (
         lambda: kernels.Gaussian([]),
         ValueError,
-        "bandwidth must have one entry per feature, got none",
+        "length_scale must have one entry per feature, got none",
+    ),
+    (
+        lambda: kernels.Periodic(1.0, 0.0),
+        ValueError,
+        "period must be positive, got 0.0",
+    ),
+    (
+        lambda: kernels.Periodic(1.0, (1.0, 2.0))([[0.0]]),
+        ValueError,
+        "period must be a number or have one entry per feature (1), got 2 entries",
+    ),
+    (
+        lambda: kernels.RationalQuadratic(1.0, -1.0),
+        ValueError,
+        "alpha must be positive, got -1.0",
     ),
     (lambda: kernels.Linear(0), ValueError, "scale must be positive, got 0.0"),
     (lambda: kernels.Constant(-1), ValueError, "value must not be negative, got -1.0"),
@@ -410,29 +428,29 @@ def test_components(
     refused(call, error, message)
 
 
-def test_bandwidths_per_feature() -> None:
+def test_length_scales_per_feature() -> None:
     kernel = kernels.Gaussian((1.0, 2.0))
     message = (
-        "bandwidth must be a number or have one entry per feature (1), got 2 entries"
+        "length_scale must be a number or have one entry per feature (1), got 2 entries"
     )
     refused(lambda: path(kernel=kernel).learn_one(X, Y), ValueError, message)
     refused(lambda: kernel([[0.0]]), ValueError, message)
-    refused(lambda: Expansion(kernel, [[0.0]], [1.0]), ValueError, message)
+    refused(lambda: Function(kernel, [[0.0]], [1.0]), ValueError, message)
 
 
 # Functions ----------------------------------------------------------------------------
 
 
-def test_expansions() -> None:
+def test_functions() -> None:
     kernel = kernels.Gaussian(1.0)
-    f = Expansion(kernel, [[0.0]], [1.0])
+    f = Function(kernel, [[0.0]], [1.0])
     refused(
-        lambda: Expansion(1.0, [[0.0]], [1.0]),  # type: ignore[arg-type]
+        lambda: Function(1.0, [[0.0]], [1.0]),  # type: ignore[arg-type]
         TypeError,
-        "kernel must be a kernel, got 1.0",
+        "kernel must be a kernel such as kernels.Gaussian(1.0), got 1.0",
     )
     refused(
-        lambda: Expansion(kernel, [[0.0]], [1.0, 2.0]),
+        lambda: Function(kernel, [[0.0]], [1.0, 2.0]),
         ValueError,
         "weights must have shape (1), got (2,)",
     )
@@ -440,10 +458,9 @@ def test_expansions() -> None:
         lambda: f([[0.0, 1.0]]), ValueError, "X must have shape (any, 1), got (1, 2)"
     )
     refused(
-        lambda: f.inner(Expansion(kernels.Gaussian(2.0), [[0.0]], [1.0])),
+        lambda: f.inner(Function(kernels.Gaussian(2.0), [[0.0]], [1.0])),
         ValueError,
-        "kernel must be the same, got Gaussian(bandwidth=2.0)",
+        "kernel must be the same, got Gaussian(length_scale=2.0)",
     )
-    refused(
-        lambda: compressed(f, -1.0), ValueError, "budget must not be negative, got -1.0"
-    )
+    message = "budget must not be negative, got -1.0"
+    refused(lambda: f.compress(-1.0), ValueError, message)

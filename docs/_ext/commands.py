@@ -23,9 +23,6 @@ from sphinx.util.docutils import SphinxDirective
 WIDTH = 84
 """Columns that a line of code has on a page."""
 
-SILENT = ("compiling for this machine",)
-"""Beginnings of lines that only the first run prints."""
-
 
 class Runs:
     """The commands of one page, in order."""
@@ -69,8 +66,7 @@ class Runs:
         )  # fmt: skip
         if made.returncode != code:
             raise RuntimeError(f"{command} ended with {made.returncode}: {made.stdout}")
-        lines = [line.rstrip() for line in made.stdout.splitlines()]
-        return "\n".join(line for line in lines if not line.startswith(SILENT)).strip()
+        return "\n".join(line.rstrip() for line in made.stdout.splitlines()).strip()
 
 
 class HalkRun(SphinxDirective):

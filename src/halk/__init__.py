@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 # Names are imported when they are first used: a command that only answers --help, or
-# looks at a table, does not wait for the compiler.
+# looks at a table, does not wait for the learners.
 _HOMES = {
     "HALK": "halk.learners",
     "CheckpointError": "halk.errors",

@@ -72,7 +72,7 @@ class Builders:
             With "haversine", distances are kilometres along the Earth's surface.
         tolerance : float or function
             A function is called once, with the array of the distances of all pairs,
-            and returns one tolerance a pair.
+            and returns one tolerance per pair.
         names : sequence of V unique strings, optional
 
         Returns

@@ -1,8 +1,8 @@
 """Validation of arguments, in one error format.
 
 ``name must condition, got value``: what was wrong, where, and what would be right.
-Arrays leave here C-contiguous, writable and float64, the only layout that compiled
-code is specialised for.
+Arrays leave here C-contiguous, writable and float64, the only layout that the core
+takes.
 """
 
 from collections.abc import Iterable

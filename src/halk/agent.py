@@ -1,16 +1,17 @@
 """One agent as a state machine without I/O: ask, answer, update.
 
 No clock, no randomness, no socket: whoever runs the agent carries its queries and
-answers. The arithmetic is that of the simulator, the same compiled functions on the
-same numbers in the same order, so both give the same trajectory to the last bit.
+answers. The arithmetic is the simulator's, the same functions of the native core on the
+same numbers in the same order, so both give the same trajectory bit for bit.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._jit import lent
+from halk import _core
 from halk._validation import (
     Indices,
     Vector,
@@ -21,29 +22,59 @@ from halk._validation import (
     require,
     without_nan,
 )
-from halk.arena import copy_dictionary, roomier
-from halk.body import Whole, conclude, fresh_body, move, predict
-from halk.compression import (
-    NEEDS_DECISION,
-    NEEDS_PROJECTION,
-    NEEDS_RESCUE,
-    Dictionary,
-    dictionary,
-)
+from halk.bandwidth import Adaptation, Fixed, LeaveOneOut
 from halk.errors import DivergenceError
-from halk.expansion import Expansion
-from halk.formulas import Rules, formulas_of
-from halk.kernels import rescaled
-from halk.step import (
-    LARGEST,
-    SPREAD,
-    Pace,
-    Settings,
-    adopt,
-    desk,
-    mover_of,
-    observe,
-)
+from halk.function import Function
+from halk.kernels import Kernel, rescale
+from halk.losses import Loss
+from halk.proximity import Proximity
+
+LARGEST = 1e50
+"""Values beyond this are divergence; squares and products below it stay finite."""
+
+COUNT, MEAN, SQUARES, OFFSET, STD, ADOPTED = range(6)
+"""Columns of an agent's running statistics of its target."""
+
+WARM_UP = 10
+"""Readings before offset and std are known well enough to price a tolerance."""
+
+CONSTANT = 1e-9
+"""Std, as a share of the mean, below which a target counts as constant."""
+
+
+class Components(NamedTuple):
+    """The formulas that make a learner."""
+
+    kernel: Kernel
+    loss: Loss
+    proximity: Proximity
+    adaptation: Adaptation
+
+
+class Settings(NamedTuple):
+    """The numbers of a learner that all its agents share."""
+
+    regularization: float  # lambda
+    dual_regularization: float  # delta
+    tightening: float  # nu
+    norm_bound: float  # R, infinite for none
+    is_exact: bool  # coupling: S5 as written, or the paper's
+    is_normalized: bool  # step: S9, or plain
+    removes_offset: bool  # of the target
+    removes_std: bool
+
+    @property
+    def standardizes(self) -> bool:
+        """Whether targets are standardised."""
+        return self.removes_offset or self.removes_std
+
+
+class Pace(NamedTuple):
+    """The numbers that may differ between agents."""
+
+    step_size: float  # eta
+    dual_step_size: float
+    budget: float  # epsilon
 
 
 class Query(NamedTuple):
@@ -56,33 +87,36 @@ class Query(NamedTuple):
     value: float
     """The asking agent's own prediction there."""
     multiplier: float
-    """The price of the asking agent's tolerance towards this neighbour."""
-    spread: float = 1.0
+    """The asking agent's multiplier for this neighbour."""
+    std: float = 1.0
     """The unit in which the asking agent measures disagreement."""
 
 
 class Answer(NamedTuple):
-    """What a neighbour answers: its prediction, and the log scale of its bandwidth."""
+    """What a neighbour answers: its prediction, and the log of its scale."""
 
     value: float
     log_scale: float = 0.0
 
 
-class Memory(NamedTuple):
-    """What an agent needs to go on: what it has learned, and the step it is in."""
-
-    dictionary: Dictionary
-    order: int
-    scale: float
-    target: Vector  # (6,)
-    adaptation: Vector  # (4,)
-    multipliers: Vector  # (n_neighbours,)
-    violation: Vector  # (n_neighbours,)
-    asked: Indices  # (n_neighbours,)
-    reading: tuple[Vector, float, float] | None
-    """Point, target and prediction of the step that waits for answers."""
-    queries: dict[int, Query]
-    """What pulls in the next update."""
+def native_settings(
+    components: Components, settings: Settings, n_features: int
+) -> _core.Settings:
+    """Return components and settings as the native core takes them."""
+    rule = components.adaptation
+    if isinstance(rule, Fixed):
+        adaptation = _core.Adaptation("fixed")
+    else:
+        is_leaving = isinstance(rule, LeaveOneOut)
+        kind = "leave_one_out" if is_leaving else "loss_following"
+        adaptation = _core.Adaptation(kind, **asdict(rule))  # type: ignore[call-overload]
+    return _core.Settings(
+        components.kernel.native(n_features),
+        components.loss.native(),
+        components.proximity.native(),
+        adaptation,
+        *settings,
+    )
 
 
 class Agent:
@@ -93,8 +127,8 @@ class Agent:
 
     Parameters
     ----------
-    rules, settings, pace : Rules, Settings, Pace
-        Components and numbers; ``HALK.agent`` hands out agents that are set up.
+    components, settings, pace : Components, Settings, Pace
+        Formulas and numbers; ``HALK.agent`` hands out agents that are set up.
     neighbours : sequence of int
         Identities of the neighbours, ascending.
     tolerance : array (n_neighbours,)
@@ -103,111 +137,111 @@ class Agent:
 
     def __init__(
         self,
-        rules: Rules,
+        components: Components,
         settings: Settings,
         pace: Pace,
         neighbours: Sequence[int],
         tolerance: Any,
         n_features: int,
     ) -> None:
-        self.rules = rules
+        self.components, self.settings, self.pace = components, settings, pace
         self.neighbours = [int(j) for j in neighbours]
         ordered = self.neighbours == sorted(set(self.neighbours))
         require(ordered, "neighbours", "be ascending and distinct", neighbours)
-        degree = len(self.neighbours)
-        tolerance = array("tolerance", tolerance, (degree,)).copy()
         self.n_features = n_features
-        self._body = fresh_body(settings, pace, tolerance, n_features)
-        self._can_decide = False
-        self._can_rescue = False
-        self._can_project = False
-        self._whole: Any = None
-        self._queries: dict[int, Query] = {}
+        tolerance = array("tolerance", tolerance, (len(self.neighbours),))
+        self._core = _core.Peer(
+            native_settings(components, settings, n_features), *pace, tolerance
+        )
         self._reading: tuple[Vector, float, float] | None = None
+        self._queries: dict[int, Query] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        # what is lent holds pointers into this process: another one makes its own
-        return vars(self) | {"_whole": None}
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (
+            self.components, self.settings, self.pace, self.neighbours, self.tolerance,
+            self.n_features,
+        )  # fmt: skip
+        return Agent, arguments, self.state_dict()
 
-    def _lent(self) -> Any:
-        if self._whole is None:
-            formulas = formulas_of(
-                self.rules, self._can_decide, self._can_rescue, self._can_project
-            )
-            self._whole = lent(Whole(formulas, mover_of(formulas), self._body))
-        return self._whole
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.load_state_dict(state)
 
-    @property
-    def settings(self) -> Settings:
-        """The numbers it shares with all agents."""
-        return self._body.settings
-
-    @property
-    def pace(self) -> Pace:
-        """Its own step sizes and budget."""
-        return self._body.pace
+    # looking inside
 
     @property
     def order(self) -> int:
         """Number of atoms."""
-        return int(self._body.order[0])
+        return int(self._core.order[0])
 
     @property
     def scale(self) -> float:
-        """What it multiplies the bandwidth of the kernel by."""
-        return float(self._body.scale[0])
+        """What it multiplies the length scale of the kernel by."""
+        return float(self._core.scale[0])
 
     @property
-    def target(self) -> Vector:
-        """Running statistics of its target; to be read."""
-        return self._body.target
+    def function(self) -> Function:
+        """A copy of the agent's function."""
+        kernel = rescale(self.components.kernel, self.scale)
+        return Function(kernel, *self._core.function())
 
     @property
     def adaptation(self) -> Vector:
-        """What the bandwidth adaptation remembers; the log of the scale first."""
-        return self._body.adaptation
+        """What the adaptation remembers; the log of the proposed scale first."""
+        adaptation: Vector = self._core.adaptation[0]
+        return adaptation
+
+    @property
+    def target(self) -> Vector:
+        """Running statistics of its target, (6,)."""
+        target: Vector = self._core.target[0]
+        return target
+
+    @target.setter
+    def target(self, target: Vector) -> None:
+        self._core.set_target(np.reshape(target, (1, 6)))
 
     @property
     def tolerance(self) -> Vector:
         """How far the neighbours may be, (n_neighbours,)."""
-        return self._body.tolerance
+        return self._core.tolerance
 
     @property
     def multipliers(self) -> Vector:
-        """Price of every tolerance, (n_neighbours,)."""
-        return self._body.multipliers
+        """Multiplier of every tolerance, (n_neighbours,)."""
+        return self._core.multipliers
+
+    @multipliers.setter
+    def multipliers(self, multipliers: Vector) -> None:
+        self._core.set_multipliers(multipliers)
 
     @property
     def violation(self) -> Vector:
         """Sum of ``h - tolerance`` over the steps that asked, (n_neighbours,)."""
-        return self._body.violation
+        return self._core.violation
 
     @property
     def asked(self) -> Indices:
         """Number of those steps, (n_neighbours,)."""
-        return self._body.asked
+        return self._core.asked
+
+    @property
+    def has_reading(self) -> bool:
+        """Whether a reading waits for answers."""
+        return self._reading is not None
+
+    @property
+    def queries(self) -> dict[int, Query]:
+        """The neighbours' queries that will pull in the next update."""
+        return dict(self._queries)
+
+    # a step
 
     def predict(self, x: Any) -> float:
         """Return the prediction at one point, in the unit of the target."""
-        return self._value(self._point(x))
+        return self._core.predict(self._point(x))
 
     def _point(self, x: Any) -> Vector:
         return without_nan("x", array("x", x, (self.n_features,)))
-
-    def _value(self, x: Vector) -> float:
-        self._make_room(1)
-        self._body.desk.block.points[:, 0] = x
-        return float(predict(self._lent()))
-
-    def _make_room(self, n_block: int) -> None:
-        # one more than the union: adaptation looks at the atoms and a point
-        if self.order + n_block >= len(self._body.desk.workspace.start):
-            degree, n_union = len(self.neighbours), 2 * (self.order + n_block)
-            place = desk(n_union, degree + 1, degree, self.n_features)
-            self._replace(desk=place)
-
-    def _replace(self, **parts: Any) -> None:
-        self._body, self._whole = self._body._replace(**parts), None
 
     def ask(self, x: Any, y: float) -> dict[int, Query]:
         """Take in a reading; return the query to send to each neighbour.
@@ -222,16 +256,15 @@ class Agent:
         """
         point, y = self._point(x).copy(), real("y", y)
         require(abs(y) < LARGEST, "y", f"be below {LARGEST:g} in size", y)
-        labels = self.rules.loss.takes_labels
+        labels = self.components.loss.takes_labels
         require(not labels or abs(y) == 1, "y", "be -1 or +1", y)
-        self._finite(point)
-        if self.settings.removes_offset or self.settings.removes_spread:
-            ratio = observe(self.target, y, self.settings)
-            self._body.dictionary.weights[: self.order] *= ratio
-        own = self._value(point)
+        self._predict_finite(point)
+        if self.settings.standardizes:
+            self._core.observe(y)
+        own, std = self._core.predict(point), float(self.target[STD])
         self._reading = (point, y, own)
         return {
-            j: Query(point, own, float(mu), float(self.target[SPREAD]))
+            j: Query(point, own, float(mu), std)
             for j, mu in zip(self.neighbours, self.multipliers, strict=True)
         }
 
@@ -239,24 +272,24 @@ class Agent:
         """Return the prediction at a neighbour's point, and remember to be taught.
 
         Under the exact coupling ``update`` uses the query. An agent that has read
-        nothing takes offset and spread over from its first query, if those are removed.
+        nothing takes offset and std over from its first query, if those are removed.
         """
         if neighbour not in self.neighbours:
             known = ", ".join(map(str, self.neighbours)) or "none"
             raise ValueError(f"neighbour must be one of {known}, got {neighbour!r}")
         x = self._point(query.x)
-        value, spread = real("value", query.value), positive("spread", query.spread)
+        value, std = real("value", query.value), positive("std", query.std)
         require(abs(value) < LARGEST, "value", f"be below {LARGEST:g} in size", value)
         nonnegative("multiplier", query.multiplier)
-        self._finite(x)
+        self._predict_finite(x)
         self._queries.pop(neighbour, None)  # an earlier one is out of date
         if self.settings.is_exact and query.multiplier > 0:
             self._queries[neighbour] = query._replace(x=x.copy())
-        adopt(self.target, value, spread, self.settings)
-        return Answer(self._value(x), float(self.adaptation[0]))
+        self._core.adopt(value, std)
+        return Answer(self._core.predict(x), float(self.adaptation[0]))
 
-    def _finite(self, x: Vector) -> None:
-        value = self._value(x)
+    def _predict_finite(self, x: Vector) -> None:
+        value = self._core.predict(x)
         if not abs(value) <= LARGEST:
             raise DivergenceError(
                 f"learning diverged: the prediction is {value:g}; use "
@@ -268,87 +301,55 @@ class Agent:
         answers = answers or {}
         for j, answer in answers.items():
             require(abs(answer.value) < LARGEST, f"answer of {j}", "be finite", answer)
-        self._move(answers)
+        came = [answers.get(j) for j in self.neighbours]
+        values = np.array([np.nan if a is None else a.value for a in came])
+        logs = [answer.log_scale for answer in came if answer is not None]
+        around = sum(logs) / len(logs) if logs else np.nan
+        queries = [query for _, query in sorted(self._queries.items())]
+        points = np.array([query.x for query in queries]).reshape(-1, self.n_features)
+        carried = np.array([query[1:] for query in queries], float).reshape(-1, 3)
+        x, y, _ = self._reading or (None, 0.0, 0.0)
+        self._core.update(x, y, values, around, points, carried)
+        self._reading, self._queries = None, {}
+
+    # saving
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what the agent needs to go on, as arrays.
+
+        With a step in progress ``reading`` (point, target, own prediction) and
+        ``queries`` (neighbour, point, value, multiplier, std per row) are among them.
+        """
+        state: dict[str, Any] = self._core.state()
         if self._reading is not None:
             x, y, own = self._reading
-            self._body.desk.block.points[:, 0] = x
-            conclude(self._lent(), own, y, self._around(answers))
-        self._reading = None
-        self._queries = {}
+            state["reading"] = np.array([*x, y, own])
+        if self._queries:
+            rows = [[j, *q.x, *q[1:]] for j, q in sorted(self._queries.items())]
+            state["queries"] = np.array(rows, float)
+        return state
 
-    def _around(self, answers: Mapping[int, Answer]) -> float:
-        # summed in order of the neighbours, as the simulator does
-        logs = [answers[j].log_scale for j in self.neighbours if j in answers]
-        return sum(logs) / len(logs) if logs else np.nan
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from the state of an agent that had the same settings, bit for bit."""
+        self._core.restore({name: np.asarray(v) for name, v in state.items()})
+        self._reading = self._read_reading(state.get("reading"))
+        self._queries = self._read_queries(state.get("queries"))
 
-    def _fill_inbox(self, answers: Mapping[int, Answer]) -> int:
-        self._make_room(1 + len(self.neighbours))
-        place, b = self._body.desk, 0
-        points, inbox = place.block.points, place.inbox
-        if self._reading is not None:
-            points[:, 0] = self._reading[0]
-            b = 1
-            for e, j in enumerate(self.neighbours):
-                inbox.answer[e] = answers[j].value if j in answers else np.nan
-        for j in sorted(self._queries):
-            query = self._queries[j]
-            points[:, b] = query.x
-            inbox.value[b] = query.value
-            inbox.multiplier[b] = query.multiplier
-            inbox.spread[b] = query.spread
-            b += 1
-        return b
+    def _read_reading(self, row: Any) -> tuple[Vector, float, float] | None:
+        if row is None:
+            return None
+        row = without_nan("reading", array("reading", row, (self.n_features + 2,)))
+        return row[:-2].copy(), float(row[-2]), float(row[-1])
 
-    def _move(self, answers: Mapping[int, Answer]) -> None:
-        y = 0.0 if self._reading is None else self._reading[1]
-        while True:
-            b = self._fill_inbox(answers)
-            m = int(move(self._lent(), b, self._reading is not None, y))
-            if m >= 0:
-                return
-            if m == NEEDS_PROJECTION:
-                self._can_project, self._whole = True, None
-                continue
-            if m == NEEDS_DECISION:
-                self._can_decide, self._whole = True, None
-                continue
-            if m == NEEDS_RESCUE:
-                self._can_rescue, self._whole = True, None
-                continue
-            old = self._body.dictionary
-            new = dictionary(roomier(len(old.weights), -m), self.n_features)
-            copy_dictionary(old, new, self.order)
-            self._replace(dictionary=new)
-
-    @property
-    def memory(self) -> Memory:
-        """What it needs to go on; to be read, arrays are not copied."""
-        body = self._body
-        return Memory(
-            body.dictionary, self.order, self.scale, body.target, body.adaptation,
-            body.multipliers, body.violation, body.asked, self._reading,
-            dict(self._queries),
-        )  # fmt: skip
-
-    def recall(self, memory: Memory) -> None:
-        """Go on from the memory of an agent that had the same settings.
-
-        From here both give the same bits. Copies what it takes.
-        """
-        order = memory.order
-        new = dictionary(roomier(0, order + 4), self.n_features)
-        copy_dictionary(memory.dictionary, new, order)
-        self._replace(dictionary=new, trust=np.array([np.inf, 0.0]))
-        body = self._body
-        body.order[0], body.scale[0] = order, memory.scale
-        body.target[:], body.adaptation[:] = memory.target, memory.adaptation
-        body.multipliers[:], body.asked[:] = memory.multipliers, memory.asked
-        body.violation[:] = memory.violation
-        self._reading, self._queries = memory.reading, dict(memory.queries)
-
-    @property
-    def function(self) -> Expansion:
-        """A copy of the agent's function."""
-        kernel = rescaled(self.rules.kernel, self.scale)
-        D = self._body.dictionary
-        return Expansion(kernel, D.atoms[:, : self.order].T, D.weights[: self.order])
+    def _read_queries(self, rows: Any) -> dict[int, Query]:
+        if rows is None:
+            return {}
+        p, found = self.n_features, {}
+        for row in without_nan("queries", array("queries", rows, (None, p + 4))):
+            j, (value, multiplier, std) = int(row[0]), row[p + 1 :].tolist()
+            require(j in self.neighbours, "queries", "be of neighbours", j)
+            nonnegative("multiplier", multiplier)
+            found[j] = Query(
+                row[1 : p + 1].copy(), value, multiplier, positive("std", std)
+            )
+        return found

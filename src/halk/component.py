@@ -1,36 +1,44 @@
-"""What kernels, losses and proximities have in common."""
+"""What kernels, losses, proximities and their like have in common."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halk._validation import array
 
 
 class Component:
-    """Mixin of immutable, validated named tuples: parameters of a formula.
+    """A value: parameters of a formula, checked when it is made and never changed.
 
-    Constructing is validating. Tuples compare by value alone; components of different
-    type are different, even with equal parameters.
+    Those of halk are frozen dataclasses. A plain class serves too: what it keeps in
+    its attributes is compared, hashed and shown.
     """
 
-    __slots__ = ()
+    _checks: ClassVar[dict[str, Callable[[str, Any], Any]]] = {}
+    """What checks an argument, and returns it as it is kept: ``check(name, value)``."""
+    _examples: ClassVar[tuple[tuple[Any, ...], ...]] = ((),)
+    """Arguments of instances for the conformance tests to run through the laws."""
+
+    def __post_init__(self) -> None:
+        for name, check in self._checks.items():
+            object.__setattr__(self, name, check(name, getattr(self, name)))
 
     def __eq__(self, other: object) -> bool:
-        same = tuple.__eq__(self, other)  # type: ignore[operator]
-        return type(self) is type(other) and bool(same)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+        return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash((type(self), tuple(self)))  # type: ignore[arg-type]
+        return hash((type(self), *vars(self).items()))
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({listed})"
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """Return instances for the conformance tests to run through the laws."""
-        return (cls(),)
+        return tuple(cls(*arguments) for arguments in cls._examples)
 
 
 def subclasses(family: type[Any]) -> list[type[Any]]:
@@ -43,16 +51,31 @@ def subclasses(family: type[Any]) -> list[type[Any]]:
     return found
 
 
-def elementwise(
-    fill: Callable[..., None], component: Any, first: Any, second: Any
-) -> tuple[Any, Any]:
-    """Return values and slopes of a formula of two numbers, element by element.
+def returned(
+    component: Any, values: Any, shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Return what a formula computed as float64, after checking that it fits.
 
-    ``fill(component, a, b, values, slopes)`` is the compiled loop over flat arrays.
+    Raises
+    ------
+    ValueError
+        That names the component, if shape or dtype are wrong or a value is not finite.
     """
+    result = np.asarray(values)
+    if result.shape != shape or result.dtype.kind not in "fiub":
+        got = f"{result.dtype} of shape {result.shape}"
+        raise ValueError(
+            f"{component!r} must return numbers of shape {shape}, got {got}"
+        )
+    result = np.ascontiguousarray(result, dtype=np.float64)
+    if not np.isfinite(result).all():
+        bad = result[~np.isfinite(result)][0]
+        raise ValueError(f"{component!r} must return finite numbers, got {bad}")
+    return result
+
+
+def evaluate(formula: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
+    """Return a formula of two numbers at arrays that broadcast, after checking them."""
     a, b = np.broadcast_arrays(np.asarray(first), np.asarray(second))
-    shape = a.shape
-    a, b = (array("value", np.array(np.ravel(v)), (None,)) for v in (a, b))
-    values, slopes = np.empty_like(a), np.empty_like(a)
-    fill(component, a, b, values, slopes)
-    return values.reshape(shape)[()], slopes.reshape(shape)[()]
+    flat = (array("value", np.array(np.ravel(v)), (None,)) for v in (a, b))
+    return np.reshape(formula(*flat), a.shape)[()]

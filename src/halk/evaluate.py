@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from halk._validation import Indices, Vector, integer
+from halk._validation import Indices, Vector, array, integer, without_nan
 from halk._version import __version__
 from halk.errors import DivergenceError
 from halk.learners.base import Learner
-from halk.metrics import Row, error_at, inside
+from halk.losses import as_loss
 from halk.simulator import Readings, Record
 from halk.trace import Columns, Trace
 
 __all__ = ["progressive"]
 
 _MOST_ROWS = 1000
+
+Row = dict[str, float]
 
 
 def progressive(
@@ -33,7 +35,7 @@ def progressive(
 ) -> Trace:
     """Let a model learn a stream, and return what was seen on the way.
 
-    The model ends as after ``model.learn_many(X, Y)``, to the last bit.
+    The model ends as after ``model.learn_many(X, Y)``, bit for bit.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def progressive(
     Y : array (n_steps, n_agents)
         NaN where an agent has no reading.
     every : int, at least 1, optional
-        Steps a row of the trace; by default so many that there are at most 1000 rows.
+        Steps per row of the trace; by default so many that there are at most 1000 rows.
         The last row may have fewer.
     test : (agents, X, Y), optional
         Withheld points: who predicts at each, by index or name; inputs (n, n_features);
@@ -51,7 +53,7 @@ def progressive(
     progress : callable, optional
         Called with every new row, a dict of its columns.
     agents : bool, default False
-        Whether to keep order, bandwidth and loss of every agent too.
+        Whether to keep order, length scale and loss of every agent too.
 
     Returns
     -------
@@ -75,14 +77,14 @@ def progressive(
       with ``test``.
     - ``disagreement``: mean of ``h`` over the edges asked in the window.
     - ``violation_worst``, ``_mean``, ``_excess`` (mean of what is above 0), ``_share``
-      (of edges above 0): of the running mean of ``h - tolerance`` a directed edge since
-      the model began.
+      (of edges above 0): of the running mean of ``h - tolerance`` per directed edge
+      since the model began.
     - ``order_mean``, ``_max``: atoms, or features, that an agent predicts with;
       ``order_total``: those held in the whole network.
     - ``multiplier_mean``, ``_max``.
-    - ``bandwidth_median``, ``_min``, ``_max``: for models with one.
-    - ``bytes``: sent an agent and step in the window; headers do not count.
-    - ``seconds``: spent learning since the call; compiling counts, measuring does not.
+    - ``length_scale_median``, ``_min``, ``_max``: for models with one.
+    - ``bytes``: sent per agent and step in the window; headers do not count.
+    - ``seconds``: spent learning since the call; measuring does not count.
 
     Columns of edges are left out for a network without any.
 
@@ -127,14 +129,76 @@ def _windows(
     return pieces, n_steps, every
 
 
+def measure_model(model: Learner) -> Row:
+    """Return the measures of the model as it stands.
+
+    Violations are the running means of ``h - tolerance`` over the model's whole life,
+    with 0 for an edge never asked. Measures of edges are left out for a network without
+    any, measures of length scales for a model without any.
+    """
+    order = model.model_order
+    row: Row = {
+        "order_mean": float(order.mean()),
+        "order_max": int(order.max()),
+        "order_total": model.n_atoms,
+    }
+    if model.network.n_edges:
+        violations, multipliers = model.violations, model.multipliers
+        row |= {
+            "violation_worst": float(violations.max()),
+            "violation_mean": float(violations.mean()),
+            "violation_excess": float(np.maximum(violations, 0.0).mean()),
+            "violation_share": float((violations > 0).mean()),
+            "multiplier_mean": float(multipliers.mean()),
+            "multiplier_max": float(multipliers.max()),
+        }
+    lengths = model.length_scales
+    if lengths is not None:
+        row |= {
+            "length_scale_median": float(np.median(lengths)),
+            "length_scale_min": float(lengths.min()),
+            "length_scale_max": float(lengths.max()),
+        }
+    return row
+
+
+def make_test(model: Learner, test: Any, n_features: int) -> Callable[[], float]:
+    """Return a function that gives the root-mean-square error at some points.
+
+    Parameters
+    ----------
+    model : Learner
+    test : (agents, X, Y)
+        Who predicts at each point, n indices or names; inputs (n, n_features); finite
+        targets (n,). At least one point.
+    n_features : int
+    """
+    if not isinstance(test, tuple | list) or len(test) != 3:
+        raise TypeError(f"test must be (agents, X, Y), got {type(test).__name__}")
+    agents, X, Y = test
+    if np.ndim(agents) != 1 or len(agents) == 0:
+        raise ValueError(f"test agents must be a sequence, not empty, got {agents!r}")
+    index = np.array([model.network.index(agent) for agent in agents], np.int64)
+    X = without_nan("test X", array("test X", X, (len(index), n_features)))
+    Y = without_nan("test Y", array("test Y", Y, (len(index),)))
+    names = index.tolist()
+
+    def error() -> float:
+        miss = model.predict_readings(names, X) - Y
+        return float(np.sqrt((miss**2).mean()))
+
+    return error
+
+
 class _Measure:
-    """Lets the model learn a window at a time, and measures what happens."""
+    """Lets the model learn one window after another, and measures what happens."""
 
     def __init__(self, model: Any, n_features: int, test: Any, agents: bool) -> None:
         self._model = model
-        self._test = None if test is None else error_at(model, test, n_features)
+        self._test = None if test is None else make_test(model, test, n_features)
         self._agents = agents
         self._sent = model.bytes_sent
+        self._formula = as_loss(model.loss)
         self._loss, self._readings, self._seconds = 0.0, 0, 0.0
 
     def empty(self) -> tuple[Row, Columns]:
@@ -148,7 +212,7 @@ class _Measure:
         began = perf_counter()
         record = self._model.observe(readings)
         self._seconds += perf_counter() - began
-        losses = self._model.loss(record.prediction, readings.y)
+        losses = self._formula(record.prediction, readings.y)
         self._loss += float(losses.sum())
         self._readings += len(losses)
         return self._row(record, losses), self._row_of_agents(readings.agent, losses)
@@ -166,7 +230,7 @@ class _Measure:
         if model.network.n_edges:
             total = float(record.disagreement @ record.asked)
             row["disagreement"] = _mean(total, asked)
-        row |= inside(model)
+        row |= measure_model(model)
         row["bytes"] = (model.bytes_sent - self._sent) / turns
         self._sent = model.bytes_sent
         row["seconds"] = self._seconds
@@ -175,14 +239,14 @@ class _Measure:
     def _row_of_agents(self, agent: Indices, losses: Vector) -> Columns:
         if not self._agents:
             return {}
-        V, widths = self._model.network.n_agents, self._model.bandwidths
+        V, lengths = self._model.network.n_agents, self._model.length_scales
         total = np.bincount(agent, weights=losses, minlength=V)
         times = np.bincount(agent, minlength=V)
         row = {
             "loss": np.where(times, total / np.maximum(times, 1), np.nan),
             "order": self._model.model_order,
         }
-        return row if widths is None else row | {"bandwidth": widths}
+        return row if lengths is None else row | {"length_scale": lengths}
 
 
 def _mean(total: float, number: int) -> float:
@@ -190,7 +254,7 @@ def _mean(total: float, number: int) -> float:
 
 
 class _Rows:
-    """Arrays for all rows to come, filled one at a time."""
+    """Arrays for all rows to come, filled one by one."""
 
     def __init__(self, n_rows: int, row: Row, of_agents: Columns) -> None:
         self._columns = {

@@ -11,80 +11,51 @@ they do not stop changing (adaptive conformal inference, Gibbs and Candes 2021):
 An agent with too few residuals for its level takes those of all agents.
 """
 
+from bisect import bisect_left, insort
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from halk._jit import compiled
-from halk._validation import Indices, Vector, integer, real, require
+from halk._validation import Vector, integer, real, require
 
 __all__ = ["Intervals"]
 
 
-@compiled
-def _insert(scores: Vector, ranked: Vector, n: int, place: int, score: float) -> None:
-    """Write a score to ``place``, and ``ranked`` in order; a full memory forgets."""
-    end = n
-    if n == len(scores):
-        old, k = scores[place], 0
-        while ranked[k] != old:
-            k += 1
-        end = n - 1
-        for a in range(k, end):
-            ranked[a] = ranked[a + 1]
-    k = end
-    while k > 0 and ranked[k - 1] > score:
-        ranked[k] = ranked[k - 1]
-        k -= 1
-    ranked[k] = score
-    scores[place] = score
-
-
-@compiled
-def _quantile(ranked: Vector, n: int, level: float) -> float:
+def _quantile(ranked: list[float], level: float) -> float:
     """Return the score that covers ``1 - level``, infinite if there are too few."""
     if level >= 1.0:
         return 0.0
+    n = len(ranked)
     rank = (n + 1) * (1.0 - max(level, 0.0))
     if rank > n:
         return inf
     # between two scores: the next one alone would cover more than was asked for
     low = max(int(rank), 1)
     above = ranked[min(low, n - 1)]
-    return float(ranked[low - 1] + (rank - low) * (above - ranked[low - 1]))
+    return ranked[low - 1] + (rank - low) * (above - ranked[low - 1])
 
 
-@compiled
-def _half_width(ranked: Any, seen: Indices, level: Vector, i: int) -> float:
-    own = _quantile(ranked[i], min(seen[i], ranked.shape[1]), level[i])
-    if own < inf:
-        return own
-    last = len(ranked) - 1  # the scores of everybody
-    return _quantile(ranked[last], min(seen[last], ranked.shape[1]), level[i])
+class _Memory:
+    """The last scores, in order of arrival and in order of size."""
 
+    def __init__(self, scores: list[float], n_seen: int) -> None:
+        self.scores, self.ranked, self.n_seen = scores, sorted(scores), n_seen
 
-@compiled
-def _observe(
-    scores: Any, ranked: Any, seen: Indices, level: Vector, alpha: float, rate: float,
-    agents: Indices, residuals: Vector, covered: Any,
-) -> None:  # fmt: skip
-    everybody, memory = len(ranked) - 1, ranked.shape[1]
-    for r in range(len(agents)):
-        i, score = agents[r], abs(residuals[r])
-        is_covered = score <= _half_width(ranked, seen, level, i)
-        covered[r] = is_covered
-        moved = level[i] + rate * (alpha - (0.0 if is_covered else 1.0))
-        # kept where a quantile can follow: further out it would only take longer back
-        level[i] = min(max(moved, 0.2 * alpha), 5.0 * alpha, 0.9)
-        for who in (i, everybody):
-            n = min(seen[who], memory)
-            _insert(scores[who], ranked[who], n, seen[who] % memory, score)
-            seen[who] += 1
+    def add(self, score: float, size: int) -> None:
+        """Remember a score; of more than ``size``, the oldest is forgotten."""
+        if len(self.scores) < size:
+            self.scores.append(score)
+        else:
+            place = self.n_seen % size
+            del self.ranked[bisect_left(self.ranked, self.scores[place])]
+            self.scores[place] = score
+        insort(self.ranked, score)
+        self.n_seen += 1
 
 
 class Intervals:
-    """Half-widths of prediction intervals, an agent at a time.
+    """Half-widths of prediction intervals, one per agent.
 
     Parameters
     ----------
@@ -113,10 +84,9 @@ class Intervals:
         self.coverage, self.rate = real("coverage", coverage), real("rate", rate)
         require(0 < self.coverage < 1, "coverage", "be between 0 and 1", coverage)
         require(0 <= self.rate < 1, "rate", "be at least 0 and below 1", rate)
-        V, M = integer("n_agents", n_agents, 1), integer("memory", memory, 1)
-        self._scores, self._ranked = np.zeros((2, V + 1, M))
-        self._seen = np.zeros(V + 1, np.int64)
-        self._level = np.full(V, 1.0 - self.coverage)
+        V, self._size = integer("n_agents", n_agents, 1), integer("memory", memory, 1)
+        self._memories = [_Memory([], 0) for _ in range(V + 1)]  # last: everybody's
+        self._level = [1.0 - self.coverage] * V
 
     @property
     def n_agents(self) -> int:
@@ -149,15 +119,34 @@ class Intervals:
                 f"{index.max()}"
             )
         covered = np.empty(len(index), np.bool_)
-        _observe(
-            self._scores, self._ranked, self._seen, self._level, 1.0 - self.coverage,
-            self.rate, index, values, covered,
-        )  # fmt: skip
+        for row, (i, value) in enumerate(
+            zip(index.tolist(), values.tolist(), strict=True)
+        ):
+            covered[row] = self._observe_one(i, abs(value))
         return covered
+
+    def _observe_one(self, i: int, score: float) -> bool:
+        alpha, is_covered = 1.0 - self.coverage, score <= self._half_width(i)
+        moved = self._level[i] + self.rate * (alpha - (0.0 if is_covered else 1.0))
+        # kept where a quantile can follow: further out it would only take longer back
+        self._level[i] = min(max(moved, 0.2 * alpha), 5.0 * alpha, 0.9)
+        self._memories[i].add(score, self._size)
+        self._memories[-1].add(score, self._size)
+        return is_covered
+
+    def _half_width(self, i: int) -> float:
+        own = _quantile(self._memories[i].ranked, self._level[i])
+        if own < inf:
+            return own
+        return _quantile(self._memories[-1].ranked, self._level[i])
 
     def state(self) -> dict[str, Any]:
         """Return the arrays that :meth:`from_state` makes the same intervals of."""
-        return {"scores": self._scores, "seen": self._seen, "level": self._level}
+        scores = np.zeros((len(self._memories), self._size))
+        for row, memory in zip(scores, self._memories, strict=True):
+            row[: len(memory.scores)] = memory.scores
+        seen = np.array([memory.n_seen for memory in self._memories])
+        return {"scores": scores, "seen": seen, "level": np.array(self._level)}
 
     @classmethod
     def from_state(
@@ -166,9 +155,11 @@ class Intervals:
         """Return intervals that go on where others stopped."""
         scores, seen, level = arrays["scores"], arrays["seen"], arrays["level"]
         made = cls(len(level), coverage, scores.shape[1], rate)
-        made._scores[:], made._seen[:], made._level[:] = scores, seen, level
-        for who, n in enumerate(np.minimum(seen, scores.shape[1]).tolist()):
-            made._ranked[who, :n] = np.sort(scores[who, :n])
+        made._level = level.tolist()
+        made._memories = [
+            _Memory(row[:n].tolist(), n)
+            for row, n in zip(scores, seen.tolist(), strict=True)
+        ]
         return made
 
     def half_widths(self) -> Vector:
@@ -176,8 +167,4 @@ class Intervals:
 
         It is known once all agents together have seen ``1 / (1 - coverage)`` readings.
         """
-        widths = [
-            _half_width(self._ranked, self._seen, self._level, i)
-            for i in range(self.n_agents)
-        ]
-        return np.array(widths)
+        return np.array([self._half_width(i) for i in range(self.n_agents)])

@@ -5,15 +5,18 @@ Each gives its value, a subgradient in the prediction ``a`` and a bound on its c
 wherever zero is one. Piecewise linear losses have curvature zero; their bounded
 subgradient keeps the step bounded without help.
 
-To add one: a class, its formulas registered below it, and its name in ``__all__``.
+To write one: a frozen dataclass derived from :class:`Loss` with methods ``value`` and
+``slope`` of arrays, and ``curvature`` if it is above zero.
 """
 
-from math import exp, log1p
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from halk._jit import compiled, generic
-from halk._validation import Vector, nonnegative, positive, real, require
-from halk.component import Component, elementwise
+import numpy as np
+
+from halk import _core
+from halk._validation import nonnegative, positive, real, require
+from halk.component import Component, evaluate, returned
 
 __all__ = [
     "Absolute",
@@ -24,218 +27,194 @@ __all__ = [
     "Loss",
     "Quantile",
     "Squared",
-    "loss_curvature",
-    "loss_slope",
-    "loss_value",
+    "as_loss",
 ]
-
-
-@generic
-def loss_value(loss: Any, a: float, y: float) -> float:
-    """Return the loss of predicting ``a`` where ``y`` was seen."""
-    raise TypeError("this loss has no value: register one with loss_value")
-
-
-@generic
-def loss_slope(loss: Any, a: float, y: float) -> float:
-    """Return a subgradient of the loss in the prediction ``a`` (``loss'`` of S3)."""
-    raise TypeError("this loss has no slope: register one with loss_slope")
-
-
-@generic
-def loss_curvature(loss: Any) -> float:
-    """Return a bound on the second derivative (``loss''`` of S9)."""
-    return 0.0
-
-
-@compiled
-def _fill(loss: Any, a: Vector, y: Vector, values: Vector, slopes: Vector) -> None:
-    for k in range(len(a)):
-        values[k] = loss_value(loss, a[k], y[k])
-        slopes[k] = loss_slope(loss, a[k], y[k])
 
 
 class Loss(Component):
     """A convex function of the prediction; calling it gives values for arrays."""
 
-    __slots__ = ()
-    takes_labels: ClassVar[bool] = False
+    takes_labels: bool = False
     """Whether targets are the labels -1 and +1."""
+    curvature: float = 0.0
+    """A bound on the second derivative in the prediction."""
 
-    def _both(self, prediction: Any, target: Any) -> tuple[Any, Any]:
-        return elementwise(_fill, self, prediction, target)
+    _native: ClassVar[str]
+    """The name of the formula in the core, if it has one."""
+
+    def value(self, a: Any, y: Any) -> Any:
+        """Return the loss of predicting ``a`` where ``y`` was seen, for arrays."""
+        raise NotImplementedError(f"{type(self).__name__} has no method value")
+
+    def slope(self, a: Any, y: Any) -> Any:
+        """Return a subgradient in the prediction (``loss'`` of S3), for arrays."""
+        raise NotImplementedError(f"{type(self).__name__} has no method slope")
 
     def __call__(self, prediction: Any, target: Any) -> Any:
-        """Return the loss, element by element."""
-        return self._both(prediction, target)[0]
+        """Return the loss, element by element, after checking the arguments."""
+        return evaluate(self.value, prediction, target)
 
-    def slope(self, prediction: Any, target: Any) -> Any:
-        """Return a subgradient in the prediction, element by element."""
-        return self._both(prediction, target)[1]
+    def native(self) -> _core.Loss:
+        """Return the loss for the core, which calls ``slope`` where it has none."""
+        # of this very class: a derived one may have another formula
+        name = vars(type(self)).get("_native")
+        if name is None:
+            return _core.python_loss(self._slope_of_one, float(self.curvature))
+        return _core.native_loss(name, next(iter(vars(self).values()), 0.0))
 
-    @property
-    def curvature(self) -> float:
-        """A bound on the second derivative in the prediction."""
-        return float(loss_curvature(self))
+    def _slope_of_one(self, a: float, y: float) -> float:
+        slope = self.slope(np.array([a]), np.array([y]))
+        return float(returned(self, slope, (1,))[0])
 
 
-class _Empty(NamedTuple):
-    pass
+def as_loss(value: Any) -> Loss:
+    """Return a loss as it is; what has ``value`` and ``slope`` is made one.
+
+    Examples
+    --------
+    >>> as_loss(Huber(2.0))
+    Huber(phi=2.0)
+    """
+    if isinstance(value, Loss):
+        return value
+    has_both = all(callable(getattr(value, name, None)) for name in ("value", "slope"))
+    if has_both and not isinstance(value, type | Component):
+        return _Custom(value)
+    raise TypeError(f"loss must be a loss such as losses.Squared(), got {value!r}")
 
 
-class Squared(Loss, _Empty):
+@dataclass(frozen=True)
+class _Custom(Loss):
+    formula: Any
+
+    def __post_init__(self) -> None:
+        for name in ("takes_labels", "curvature"):
+            said = getattr(self.formula, name, getattr(Loss, name))
+            object.__setattr__(self, name, said)
+
+    def value(self, a: Any, y: Any) -> Any:
+        return self.formula.value(a, y)
+
+    def slope(self, a: Any, y: Any) -> Any:
+        return self.formula.slope(a, y)
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
     """Squared loss ``(a - y)^2 / 2``."""
 
-    __slots__ = ()
+    curvature = 1.0
+    _native = "squared"
+
+    def value(self, a: Any, y: Any) -> Any:
+        return 0.5 * (a - y) * (a - y)
+
+    def slope(self, a: Any, y: Any) -> Any:
+        return a - y
 
 
-@loss_value.register
-def _(loss: Squared, a: float, y: float) -> float:
-    return 0.5 * (a - y) * (a - y)
-
-
-@loss_slope.register
-def _(loss: Squared, a: float, y: float) -> float:
-    return a - y
-
-
-@loss_curvature.register
-def _(loss: Squared) -> float:
-    return 1.0
-
-
-class Huber(Loss, NamedTuple("_Huber", [("phi", float)])):
+@dataclass(frozen=True)
+class Huber(Loss):
     """Squared loss near the target, linear beyond ``phi``: outliers pull less.
 
     ``r^2 / 2`` for ``|r| <= phi``, else ``phi (|r| - phi / 2)``, with ``r = a - y``.
     """
 
-    __slots__ = ()
+    phi: float = 1.0
 
-    def __new__(cls, phi: float = 1.0) -> Self:
-        return super().__new__(cls, positive("phi", phi))
+    curvature = 1.0
+    _native = "huber"
+    _checks: ClassVar = {"phi": positive}
 
+    def value(self, a: Any, y: Any) -> Any:
+        size = np.abs(a - y)
+        near = np.minimum(size, self.phi)
+        return near * (size - 0.5 * near)
 
-@loss_value.register
-def _(loss: Huber, a: float, y: float) -> float:
-    size = abs(a - y)
-    if size <= loss.phi:
-        return 0.5 * size * size
-    return loss.phi * (size - 0.5 * loss.phi)
-
-
-@loss_slope.register
-def _(loss: Huber, a: float, y: float) -> float:
-    return min(max(a - y, -loss.phi), loss.phi)
+    def slope(self, a: Any, y: Any) -> Any:
+        return np.clip(a - y, -self.phi, self.phi)
 
 
-@loss_curvature.register
-def _(loss: Huber) -> float:
-    return 1.0
-
-
-class Absolute(Loss, _Empty):
+@dataclass(frozen=True)
+class Absolute(Loss):
     """Absolute loss ``|a - y|``: learns the median."""
 
-    __slots__ = ()
+    _native = "absolute"
+
+    def value(self, a: Any, y: Any) -> Any:
+        return np.abs(a - y)
+
+    def slope(self, a: Any, y: Any) -> Any:
+        return np.sign(a - y)
 
 
-@loss_value.register
-def _(loss: Absolute, a: float, y: float) -> float:
-    return abs(a - y)
-
-
-@loss_slope.register
-def _(loss: Absolute, a: float, y: float) -> float:
-    return 1.0 if a > y else (-1.0 if a < y else 0.0)
-
-
-class EpsilonInsensitive(Loss, NamedTuple("_Insensitive", [("epsilon", float)])):
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
     """Absolute loss with a dead zone: ``max(|a - y| - epsilon, 0)``."""
 
-    __slots__ = ()
+    epsilon: float = 0.1
 
-    def __new__(cls, epsilon: float = 0.1) -> Self:
-        return super().__new__(cls, nonnegative("epsilon", epsilon))
+    _native = "epsilon_insensitive"
+    _checks: ClassVar = {"epsilon": nonnegative}
 
+    def value(self, a: Any, y: Any) -> Any:
+        return np.maximum(np.abs(a - y) - self.epsilon, 0.0)
 
-@loss_value.register
-def _(loss: EpsilonInsensitive, a: float, y: float) -> float:
-    return max(abs(a - y) - loss.epsilon, 0.0)
-
-
-@loss_slope.register
-def _(loss: EpsilonInsensitive, a: float, y: float) -> float:
-    if abs(a - y) <= loss.epsilon:
-        return 0.0
-    return 1.0 if a > y else -1.0
+    def slope(self, a: Any, y: Any) -> Any:
+        return np.where(np.abs(a - y) > self.epsilon, np.sign(a - y), 0.0)
 
 
-class Quantile(Loss, NamedTuple("_Quantile", [("tau", float)])):
+def _share(name: str, value: Any) -> float:
+    number = real(name, value)
+    require(0 < number < 1, name, "be between 0 and 1", number)
+    return number
+
+
+@dataclass(frozen=True)
+class Quantile(Loss):
     """Pinball loss: learns the ``tau`` quantile.
 
     ``tau r`` for ``r = y - a >= 0``, else ``(tau - 1) r``.
     """
 
-    __slots__ = ()
+    tau: float = 0.5
 
-    def __new__(cls, tau: float = 0.5) -> Self:
-        number = real("tau", tau)
-        require(0 < number < 1, "tau", "be between 0 and 1", number)
-        return super().__new__(cls, number)
+    _native = "quantile"
+    _checks: ClassVar = {"tau": _share}
+    _examples = (0.5,), (0.9,)
 
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        """Return the median and an upper quantile."""
-        return cls(0.5), cls(0.9)
+    def value(self, a: Any, y: Any) -> Any:
+        return np.maximum(self.tau * (y - a), (self.tau - 1.0) * (y - a))
 
-
-@loss_value.register
-def _(loss: Quantile, a: float, y: float) -> float:
-    return max(loss.tau * (y - a), (loss.tau - 1.0) * (y - a))
+    def slope(self, a: Any, y: Any) -> Any:
+        return np.where(a > y, 1.0 - self.tau, np.where(a < y, -self.tau, 0.0))
 
 
-@loss_slope.register
-def _(loss: Quantile, a: float, y: float) -> float:
-    return 1.0 - loss.tau if a > y else (-loss.tau if a < y else 0.0)
-
-
-class Logistic(Loss, _Empty):
+@dataclass(frozen=True)
+class Logistic(Loss):
     """Logistic loss ``log(1 + exp(-y a))`` for labels -1 and +1."""
 
-    __slots__ = ()
     takes_labels = True
+    curvature = 0.25
+    _native = "logistic"
+
+    def value(self, a: Any, y: Any) -> Any:
+        return np.logaddexp(0.0, -y * a)
+
+    def slope(self, a: Any, y: Any) -> Any:
+        decay = np.exp(-np.abs(y * a))  # of the absolute value: it cannot overflow
+        return -y * np.where(y * a > 0.0, decay, 1.0) / (1.0 + decay)
 
 
-@loss_value.register
-def _(loss: Logistic, a: float, y: float) -> float:
-    margin = y * a
-    return log1p(exp(-abs(margin))) + max(-margin, 0.0)
-
-
-@loss_slope.register
-def _(loss: Logistic, a: float, y: float) -> float:
-    decay = exp(-abs(y * a))
-    return -y * (decay if y * a > 0.0 else 1.0) / (1.0 + decay)
-
-
-@loss_curvature.register
-def _(loss: Logistic) -> float:
-    return 0.25
-
-
-class Hinge(Loss, _Empty):
+@dataclass(frozen=True)
+class Hinge(Loss):
     """Hinge loss ``max(1 - y a, 0)`` for labels -1 and +1."""
 
-    __slots__ = ()
     takes_labels = True
+    _native = "hinge"
 
+    def value(self, a: Any, y: Any) -> Any:
+        return np.maximum(1.0 - y * a, 0.0)
 
-@loss_value.register
-def _(loss: Hinge, a: float, y: float) -> float:
-    return max(1.0 - y * a, 0.0)
-
-
-@loss_slope.register
-def _(loss: Hinge, a: float, y: float) -> float:
-    return -y if y * a < 1.0 else 0.0
+    def slope(self, a: Any, y: Any) -> Any:
+        return np.where(y * a < 1.0, -y, 0.0)

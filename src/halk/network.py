@@ -38,9 +38,9 @@ class Network(Builders):
     edges : pairs (i, j), iterable or int array (P, 2)
         Undirected, in any order; (i, j) and (j, i) are the same pair.
     tolerance : float or array (P,) or (E,), not negative
-        The gamma of S1: a number; or one a pair given, for both directions; or one a
-        directed edge, in the order of the attribute ``edges``. If the pairs given are
-        all the directed edges, each once, each has its own.
+        The gamma of S1: a number; or one per pair given, for both directions; or one
+        per directed edge, in the order of the attribute ``edges``. If the pairs given
+        are all the directed edges, each once, each has its own.
     names : sequence of V unique strings, optional
         By default "0", "1", ...
     positions : array (V, d), optional
@@ -61,7 +61,7 @@ class Network(Builders):
 
     Notes
     -----
-    A network is a value: hashable, its arrays read-only (give compiled code copies),
+    A network is a value: hashable, its arrays read-only (copy them to change them),
     changed only by ``dataclasses.replace(net, tolerance=0.1)``. O(E log E) time.
 
     Examples

@@ -3,133 +3,135 @@
 Convex in each argument and symmetric, so one slope gives both derivatives:
 ``d2h(a, b) = d1h(b, a)``. The curvature bounds how hard a multiplier can pull (S9).
 
-To add one: a class, its formulas registered below it, and its name in ``__all__``.
+To write one: a frozen dataclass derived from :class:`Proximity` with methods ``value``
+and ``slope`` of arrays, and ``curvature`` if it is not one.
 """
 
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from halk._jit import compiled, generic
+import numpy as np
+
+from halk import _core
 from halk._validation import Vector, positive
-from halk.component import Component, elementwise
+from halk.component import Component, evaluate, returned
 
-__all__ = [
-    "Absolute",
-    "Huber",
-    "Proximity",
-    "Squared",
-    "proximity_curvature",
-    "proximity_slope",
-    "proximity_value",
-]
-
-
-@generic
-def proximity_value(proximity: Any, a: float, b: float) -> float:
-    """Return ``h(a, b)``, zero where neighbours agree."""
-    raise TypeError("this proximity has no value: register one with proximity_value")
-
-
-@generic
-def proximity_slope(proximity: Any, a: float, b: float) -> float:
-    """Return a subgradient of ``h(a, b)`` in ``a`` (``d1h`` of S3)."""
-    raise TypeError("this proximity has no slope: register one with proximity_slope")
-
-
-@generic
-def proximity_curvature(proximity: Any) -> float:
-    """Return a bound on the second derivative of ``h`` (``h''`` of S9)."""
-    return 1.0
-
-
-@compiled
-def _fill(h: Any, a: Vector, b: Vector, values: Vector, slopes: Vector) -> None:
-    for k in range(len(a)):
-        values[k] = proximity_value(h, a[k], b[k])
-        slopes[k] = proximity_slope(h, a[k], b[k])
+__all__ = ["Absolute", "Huber", "Proximity", "Squared", "as_proximity"]
 
 
 class Proximity(Component):
     """A symmetric convex distance of two values; calling it works on arrays."""
 
-    __slots__ = ()
+    curvature: float = 1.0
+    """A bound on the second derivative (``h''`` of S9)."""
 
-    def _both(self, first: Any, second: Any) -> tuple[Any, Any]:
-        return elementwise(_fill, self, first, second)
+    _native: ClassVar[str]
+    """The name of the formula in the core, if it has one."""
+
+    def value(self, a: Any, b: Any) -> Any:
+        """Return ``h(a, b)``, zero where neighbours agree, for arrays."""
+        raise NotImplementedError(f"{type(self).__name__} has no method value")
+
+    def slope(self, a: Any, b: Any) -> Any:
+        """Return a subgradient in ``a`` (``d1h`` of S3), for arrays."""
+        raise NotImplementedError(f"{type(self).__name__} has no method slope")
 
     def __call__(self, first: Any, second: Any) -> Any:
-        """Return ``h``, element by element."""
-        return self._both(first, second)[0]
+        """Return ``h``, element by element, after checking the arguments."""
+        return evaluate(self.value, first, second)
 
-    def slope(self, first: Any, second: Any) -> Any:
-        """Return a subgradient in the first argument, element by element."""
-        return self._both(first, second)[1]
+    def native(self) -> _core.Proximity:
+        """Return the proximity for the core, which calls back where it has none."""
+        # of this very class: a derived one may have another formula
+        name = vars(type(self)).get("_native")
+        if name is None:
+            return _core.python_proximity(self._both, float(self.curvature))
+        return _core.native_proximity(name, next(iter(vars(self).values()), 0.0))
 
-    @property
-    def curvature(self) -> float:
-        """A bound on the second derivative."""
-        return float(proximity_curvature(self))
+    def _both(self, a: Vector, b: Vector) -> tuple[Vector, Vector]:
+        value, slope = self.value(a, b), self.slope(a, b)
+        return returned(self, value, a.shape), returned(self, slope, a.shape)
 
 
-class _Empty(NamedTuple):
-    pass
+def as_proximity(value: Any) -> Proximity:
+    """Return a proximity as it is; what has ``value`` and ``slope`` is made one.
+
+    Examples
+    --------
+    >>> as_proximity(Huber(2.0))
+    Huber(width=2.0)
+    """
+    if isinstance(value, Proximity):
+        return value
+    has_both = all(callable(getattr(value, name, None)) for name in ("value", "slope"))
+    if has_both and not isinstance(value, type | Component):
+        return _Custom(value)
+    raise TypeError(
+        f"proximity must be a proximity such as proximity.Squared(), got {value!r}"
+    )
 
 
-class Squared(Proximity, _Empty):
+@dataclass(frozen=True)
+class _Custom(Proximity):
+    formula: Any
+
+    def __post_init__(self) -> None:
+        said = getattr(self.formula, "curvature", Proximity.curvature)
+        object.__setattr__(self, "curvature", said)
+
+    def value(self, a: Any, b: Any) -> Any:
+        return self.formula.value(a, b)
+
+    def slope(self, a: Any, b: Any) -> Any:
+        return self.formula.slope(a, b)
+
+
+@dataclass(frozen=True)
+class Squared(Proximity):
     """Squared proximity ``(a - b)^2 / 2``."""
 
-    __slots__ = ()
+    _native = "squared"
+
+    def value(self, a: Any, b: Any) -> Any:
+        return 0.5 * (a - b) * (a - b)
+
+    def slope(self, a: Any, b: Any) -> Any:
+        return a - b
 
 
-@proximity_value.register
-def _(proximity: Squared, a: float, b: float) -> float:
-    return 0.5 * (a - b) * (a - b)
-
-
-@proximity_slope.register
-def _(proximity: Squared, a: float, b: float) -> float:
-    return a - b
-
-
-class Absolute(Proximity, _Empty):
+@dataclass(frozen=True)
+class Absolute(Proximity):
     """Absolute proximity ``|a - b|``: tolerances are in the target's own unit.
 
     It has no second derivative at agreement; a curvature of one in its place keeps
-    the pull of even a huge multiplier within half a unit a step.
+    the pull of even a huge multiplier within half a unit per step.
     """
 
-    __slots__ = ()
+    _native = "absolute"
+
+    def value(self, a: Any, b: Any) -> Any:
+        return np.abs(a - b)
+
+    def slope(self, a: Any, b: Any) -> Any:
+        return np.sign(a - b)
 
 
-@proximity_value.register
-def _(proximity: Absolute, a: float, b: float) -> float:
-    return abs(a - b)
-
-
-@proximity_slope.register
-def _(proximity: Absolute, a: float, b: float) -> float:
-    return 1.0 if a > b else (-1.0 if a < b else 0.0)
-
-
-class Huber(Proximity, NamedTuple("_Huber", [("width", float)])):
+@dataclass(frozen=True)
+class Huber(Proximity):
     """Squared proximity near agreement, linear beyond ``width``.
 
     ``d^2 / 2`` for ``|d| <= width``, else ``width (|d| - width / 2)``, ``d = a - b``.
     """
 
-    __slots__ = ()
+    width: float = 1.0
 
-    def __new__(cls, width: float = 1.0) -> Self:
-        return super().__new__(cls, positive("width", width))
+    _native = "huber"
+    _checks: ClassVar = {"width": positive}
 
+    def value(self, a: Any, b: Any) -> Any:
+        size = np.abs(a - b)
+        near = np.minimum(size, self.width)
+        return near * (size - 0.5 * near)
 
-@proximity_value.register
-def _(proximity: Huber, a: float, b: float) -> float:
-    size = abs(a - b)
-    if size <= proximity.width:
-        return 0.5 * size * size
-    return proximity.width * (size - 0.5 * proximity.width)
-
-
-@proximity_slope.register
-def _(proximity: Huber, a: float, b: float) -> float:
-    return min(max(a - b, -proximity.width), proximity.width)
+    def slope(self, a: Any, b: Any) -> Any:
+        return np.clip(a - b, -self.width, self.width)

@@ -21,7 +21,8 @@ PathLike = str | os.PathLike[str]
 
 _SUMMARY = (
     "step", "running_loss", "test_error", "disagreement", "violation_worst",
-    "order_mean", "order_max", "multiplier_max", "bandwidth_median", "bytes", "seconds",
+    "order_mean", "order_max", "multiplier_max", "length_scale_median", "bytes",
+    "seconds",
 )  # fmt: skip
 _KEY = b"halk-trace"
 
@@ -98,7 +99,7 @@ class Trace:
     def to_parquet(self, path: PathLike) -> None:
         """Write the trace to a Parquet file, whole or not at all.
 
-        Measures of agents become lists, one entry an agent; metadata go into the
+        Measures of agents become lists, one entry per agent; metadata go into the
         schema.
         """
         arrow, parquet = _arrow()

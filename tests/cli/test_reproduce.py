@@ -294,7 +294,6 @@ def test_what_is_printed_and_left_behind(capsys, tmp_path, kind, monkeypatch):
     assert len(kind.executed) == 8
 
 
-@pytest.mark.compiled
 def test_a_real_experiment_from_the_command_line(capsys, tmp_path):
     out = tmp_path / "out"
     command = ["reproduce", "theory", "--scale", "smoke", "--seeds", "1"]

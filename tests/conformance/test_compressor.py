@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from halk import checks, reference
-from halk.compression import compressed
 from halk.errors import LawError
-from halk.expansion import Expansion
+from halk.function import Function
 from halk.kernels import Custom, Gaussian, Kernel, Laplacian, Linear, Polynomial
 
 KERNELS = [Gaussian(0.05), Gaussian(0.3), Gaussian(50.0), Laplacian(0.3), Linear()]
@@ -33,19 +32,19 @@ def test_agrees_with_the_reference(budget: float, rng: np.random.Generator) -> N
         return reference.gaussian(X, Y, 0.3)
 
     kept, expected = reference.komp(gram, atoms, weights, budget)
-    f = compressed(Expansion(Gaussian(0.3), atoms, weights), budget)
+    f = Function(Gaussian(0.3), atoms, weights).compress(budget)
     np.testing.assert_array_equal(f.atoms, atoms[kept])
     np.testing.assert_allclose(f.weights, expected, rtol=1e-6, atol=1e-8)
 
 
 def test_a_zero_function_needs_no_atoms() -> None:
-    f = Expansion(Gaussian(0.3), [[0.0], [1.0]], [0.0, 0.0])
-    assert compressed(f, 0.0).order == 0
+    f = Function(Gaussian(0.3), [[0.0], [1.0]], [0.0, 0.0])
+    assert f.compress(0.0).order == 0
 
 
 def test_opposite_duplicates_cancel() -> None:
-    f = Expansion(Gaussian(0.3), [[0.5], [0.5], [2.0]], [1.0, -1.0, 0.5])
-    g = compressed(f, 0.0)
+    f = Function(Gaussian(0.3), [[0.5], [0.5], [2.0]], [1.0, -1.0, 0.5])
+    g = f.compress(0.0)
     np.testing.assert_array_equal(g.atoms, [[2.0]])
     np.testing.assert_allclose(g.weights, [0.5])
 
@@ -53,43 +52,43 @@ def test_opposite_duplicates_cancel() -> None:
 # Broken ones --------------------------------------------------------------------------
 
 
-def careless(f: Expansion, budget: float) -> Expansion:
+def careless(f: Function, budget: float) -> Function:
     """Drop the second half of the atoms, whatever that costs."""
     n = f.order // 2
-    return Expansion(f.kernel, f.atoms[:n], f.weights[:n])
+    return Function(f.kernel, f.atoms[:n], f.weights[:n])
 
 
-def miserly(f: Expansion, budget: float) -> Expansion:
+def miserly(f: Function, budget: float) -> Function:
     """Merge duplicates only."""
-    return compressed(f, 0.0)
+    return f.compress(0.0)
 
 
-def wandering(f: Expansion, budget: float) -> Expansion:
-    g = compressed(f, budget)
-    return Expansion(f.kernel, g.atoms + 1e-12, g.weights)
+def wandering(f: Function, budget: float) -> Function:
+    g = f.compress(budget)
+    return Function(f.kernel, g.atoms + 1e-12, g.weights)
 
 
-def lazy(f: Expansion, budget: float) -> Expansion:
+def lazy(f: Function, budget: float) -> Function:
     return f
 
 
-def widening(f: Expansion, budget: float) -> Expansion:
-    g = compressed(f, budget)
-    return Expansion(Gaussian(9.0), g.atoms, g.weights)
+def widening(f: Function, budget: float) -> Function:
+    g = f.compress(budget)
+    return Function(Gaussian(9.0), g.atoms, g.weights)
 
 
-def spoiling(f: Expansion, budget: float) -> Expansion:
-    g = compressed(f, budget)
+def spoiling(f: Function, budget: float) -> Function:
+    g = f.compress(budget)
     f.weights.flags.writeable = True
     f.weights[:] = 0.0
     return g
 
 
-def unfitted(f: Expansion, budget: float) -> Expansion:
+def unfitted(f: Function, budget: float) -> Function:
     """Remove as many as may go, but refit nothing."""
-    g = compressed(f, budget)
+    g = f.compress(budget)
     where = [int(np.flatnonzero((f.atoms == a).all(axis=1))[0]) for a in g.atoms]
-    return Expansion(f.kernel, g.atoms, f.weights[where])
+    return Function(f.kernel, g.atoms, f.weights[where])
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from halk import (
     losses,
     proximity,
 )
-from halk.adaptation import _propose
 from halk.agent import Agent
 from halk.bandwidth import Adaptation, LeaveOneOut
 from halk.component import subclasses
@@ -36,7 +35,7 @@ FACTORIES: dict[str, Any] = {
     "paper": partial(NARROW, coupling="paper", step="plain"),
     "standardized": partial(NARROW, standardize=True),
     "leave-one-out": partial(
-        NARROW, bandwidth=LeaveOneOut(rate=0.5, warm_up=5, threshold=0.01)
+        NARROW, adaptation=LeaveOneOut(rate=0.5, warm_up=5, threshold=0.01)
     ),
     "parsimony": partial(NARROW, parsimony=2.0, step_size=0.3),
     "slow prices, bounded": partial(NARROW, dual_step_size=0.01, norm_bound=0.5),
@@ -64,7 +63,6 @@ LABELLED: dict[str, Any] = {
 }
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("learner", LABELLED)
 def test_labels_do_not_matter_whatever_the_stream(learner: str, seed: int) -> None:
@@ -82,9 +80,9 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "Alone": NARROW_KERNEL | {"standardize": True},
     "POLK": NARROW_KERNEL,
     "Linear": {"features": features.Monomials(3), "norm_bound": 1.0},
-    "RBFNetwork": {"bandwidth": 0.3, "n_centres": 8},
-    "RFFDiffusion": {"n_frequencies": 20, "bandwidth": 0.3},
-    "RFFADMM": {"n_frequencies": 20, "bandwidth": 0.3, "threshold": 0.3},
+    "RBFNetwork": {"length_scale": 0.3, "n_centres": 8},
+    "RFFDiffusion": {"n_frequencies": 20, "length_scale": 0.3},
+    "RFFADMM": {"n_frequencies": 20, "length_scale": 0.3, "threshold": 0.3},
     "NLMS": {},
 }
 OPTS_OUT = {
@@ -352,48 +350,26 @@ def test_laws_of_adaptations(rule: Adaptation) -> None:
     checks.check_adaptation(rule)
 
 
-class _Runaway(LeaveOneOut):
-    """Proposes the widest kernel at once, and the bounds let it."""
-
-
-class _Restless(LeaveOneOut):
-    """Changes the function, not the bandwidth."""
-
-
-@_propose.register
-def _(
-    rule: _Runaway, kernel: Any, D: Any, m: Any, block: Any, ws: Any, state: Any,
-    scale: Any, slope: Any,
-) -> None:  # fmt: skip
-    state[0] = 600.0
-
-
-@_propose.register
-def _(
-    rule: _Restless, kernel: Any, D: Any, m: Any, block: Any, ws: Any, state: Any,
-    scale: Any, slope: Any,
-) -> None:  # fmt: skip
-    D.weights[0] *= 1.0 + 1e-15
-
-
+@pytest.mark.parametrize("kernel", [kernels.Matern52(0.3), kernels.Periodic(1.0, 2.0)])
 @pytest.mark.parametrize(
-    ("rule", "broken"),
-    [
-        (_Runaway(widest=1e300), "finite scale|the function stays at its atoms"),
-        (_Restless(), "no change of scale, no change: step"),
-        (LeaveOneOut(1.0, smoothing=9.0), "the function stays at its atoms: step"),
-    ],
-    ids=repr,
+    "rule",
+    [LeaveOneOut(0.5, 5, 0.5, 1.5, 0.01), bandwidth.LossFollowing(0.5, 5, 0.5, 1.5)],
+    ids=lambda rule: type(rule).__name__,
 )
-def test_checks_find_broken_adaptations(rule: Adaptation, broken: str) -> None:
-    with pytest.raises(LawError, match=broken):
+def test_laws_of_hasty_adaptations(rule: Adaptation, kernel: Any) -> None:
+    checks.check_adaptation(rule, kernel, seed=1)
+
+
+def test_checks_find_broken_adaptations() -> None:
+    rule = LeaveOneOut(1.0, smoothing=9.0)
+    with pytest.raises(LawError, match="the function stays at its atoms: agent"):
         checks.check_adaptation(rule)
 
 
-def test_bandwidths_are_seen_from_outside() -> None:
+def test_length_scales_are_seen_from_outside() -> None:
     learner = FACTORIES["leave-one-out"](Network(1))
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(60, 1, 1))
     learner.learn_many(X, np.sin(6.0 * X[..., 0]))
-    assert learner.bandwidths[0] != 0.3
-    assert isinstance(learner.bandwidth, bandwidth.LeaveOneOut)
+    assert learner.length_scales[0] != 0.3
+    assert isinstance(learner.adaptation, bandwidth.LeaveOneOut)

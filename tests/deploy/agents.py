@@ -20,7 +20,7 @@ name = "north"
 
 [model]
 inputs = ["depth_m"]
-kernel = { name = "gaussian", bandwidth = 0.2 }
+kernel = { name = "gaussian", length_scale = 0.2 }
 step_size = 0.3
 epsilon = 0.03
 

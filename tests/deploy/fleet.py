@@ -34,7 +34,7 @@ name = "a{i}"
 
 [model]
 inputs = ["x"]
-kernel = {{ name = "gaussian", bandwidth = 0.15 }}
+kernel = {{ name = "gaussian", length_scale = 0.15 }}
 step_size = 0.1
 dual_step_size = 1.0
 epsilon = 0.005

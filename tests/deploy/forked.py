@@ -218,7 +218,6 @@ def one_run(plan, folder):
 def main():
     network, folder, n_runs, drop, delay = sys.argv[1:]
     plan = read_plan(network)
-    plan.model.warm_up()
     ForkedChild.links = float(drop), float(delay)
     took = []
     for run in range(int(n_runs)):

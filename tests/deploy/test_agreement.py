@@ -31,7 +31,7 @@ pytest.importorskip("zenoh", reason="needs the extra net")
 if not hasattr(os, "fork"):
     pytest.skip("forks", allow_module_level=True)
 
-pytestmark = [pytest.mark.compiled, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 N_AGENTS, N_READINGS = 5, 100
 N_SEEDS, N_WRONG = 100, 40
@@ -66,7 +66,7 @@ LEVEL = 0.001 / (len(WHAT) * (N_AGENTS + 1) * len(CASES))
 NETWORK = """
 [model]
 inputs = ["x"]
-kernel = { name = "gaussian", bandwidth = 0.15 }
+kernel = { name = "gaussian", length_scale = 0.15 }
 step_size = 0.2
 epsilon = 0.01
 

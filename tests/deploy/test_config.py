@@ -10,14 +10,14 @@ from tests.deploy.agents import AGENT, written
 
 def test_what_is_left_out_has_the_defaults_of_halk(tmp_path):
     config = read_config(written(tmp_path))
-    bare = AGENT.replace('kernel = { name = "gaussian", bandwidth = 0.2 }\n', "")
+    bare = AGENT.replace('kernel = { name = "gaussian", length_scale = 0.2 }\n', "")
     bare = bare.replace("step_size = 0.3\nepsilon = 0.03\n", "")
     bare = bare.split("[checkpoint]")[0]
     other = read_config(written(tmp_path, bare, "bare.toml"))
     plain = HALK(Network.path(2, 0.01)).agent(0, 1)
     agent = other.model.agent([0.01])
     assert agent.settings == plain.settings
-    assert (agent.pace, agent.rules) == (plain.pace, plain.rules)
+    assert (agent.pace, agent.components) == (plain.pace, plain.components)
     assert other.limits == Limits()
     assert other.checkpoint is None
     assert other.health is None
@@ -29,7 +29,7 @@ CASES = {
     "a near miss": (
         ("step_size", "stepsize"),
         "there is no key 'model.stepsize', did you mean 'step_size'?; keys of [model] "
-        "are inputs, kernel, loss, proximity, bandwidth, step_size, dual_step_size, "
+        "are inputs, kernel, loss, proximity, adaptation, step_size, dual_step_size, "
         "regularization, dual_regularization, tightening, epsilon, parsimony, alpha, "
         "coupling, step, norm_bound, standardize",
     ),
@@ -49,22 +49,23 @@ CASES = {
     ),
     "an unknown kernel": (
         ("gaussian", "gaussia"),
-        "model.kernel must be one of 'linear', 'constant', 'polynomial', 'gaussian', "
-        "'laplacian', 'matern32', 'matern52', got 'gaussia', did you mean 'gaussian'?",
+        "model.kernel must be one of 'gaussian', 'laplacian', 'matern32', 'matern52', "
+        "'rational_quadratic', 'periodic', 'linear', 'polynomial', 'constant', got "
+        "'gaussia', did you mean 'gaussian'?",
     ),
     "an unknown parameter": (
-        ("bandwidth = 0.2", "width = 0.2"),
-        "model.kernel has no parameter 'width', did you mean 'bandwidth'?; those of "
-        "gaussian are bandwidth",
+        ("length_scale = 0.2", "length = 0.2"),
+        "model.kernel has no parameter 'length', did you mean 'length_scale'?; those "
+        "of gaussian are length_scale",
     ),
     "a wrong parameter": (
-        ("bandwidth = 0.2", "bandwidth = -0.2"),
-        "model.kernel: bandwidth must be positive, got -0.2",
+        ("length_scale = 0.2", "length_scale = -0.2"),
+        "model.kernel: length_scale must be positive, got -0.2",
     ),
     "a kernel of another kind": (
-        ("bandwidth = 0.2", "bandwidth = [0.2, 0.3]"),
-        "model.kernel: bandwidth must be a number or have one entry per feature (1), "
-        "got 2 entries",
+        ("length_scale = 0.2", "length_scale = [0.2, 0.3]"),
+        "model.kernel: length_scale must be a number or have one entry per feature "
+        "(1), got 2 entries",
     ),
     "a wrong value": (
         ("step_size = 0.3", "step_size = -0.3"),
@@ -144,7 +145,7 @@ CASES = {
     "an unknown limit": (
         ("burst = 1e6", "brust = 5"),
         "there is no key 'limits.brust', did you mean 'burst'?; keys of [limits] are "
-        "value, spreads, multiplier, point, log_scale, atoms, rate, burst",
+        "value, stds, multiplier, point, log_scale, atoms, rate, burst",
     ),
     "a checkpoint without a path": (
         ('path = "north.halk"', ""),

@@ -21,7 +21,7 @@ mode = "lockstep"
 
 [model]
 inputs = ["depth_m"]
-kernel = { name = "gaussian", bandwidth = 0.2 }
+kernel = { name = "gaussian", length_scale = 0.2 }
 step_size = 0.3
 epsilon = 0.03
 
@@ -128,12 +128,12 @@ def test_distances(folder):
 def test_what_may_not_be_meant_is_remarked_upon(folder, capsys):
     path = folder[0] / "network.toml"
     assert not read_plan(path).remarks()
-    text = NETWORK.replace('kernel = { name = "gaussian", bandwidth = 0.2 }\n', "")
+    text = NETWORK.replace('kernel = { name = "gaussian", length_scale = 0.2 }\n', "")
     cut = text.index("[[edges]]", text.index("[[edges]]") + 1)
     written(folder[0], text[:cut], "network.toml")
     alone, kernel = read_plan(path).remarks()
     assert alone.startswith("1 of 3 agents have no neighbour and learn alone: c;")
-    assert "Gaussian(bandwidth=1.0), in the unit of depth_m" in kernel
+    assert "Gaussian(length_scale=1.0), in the unit of depth_m" in kernel
     main(["simulate", str(path)])
     said = capsys.readouterr().err
     assert alone in said
@@ -208,7 +208,7 @@ def test_what_is_written_for_agents_is_what_they_read(folder):
         assert config.steps == 40
         feed = CsvFeed(config.readings)
         rows = [feed.row() for _ in range(40)]
-        assert rows == plan.rows(i)  # to the last bit
+        assert rows == plan.rows(i)  # bit for bit
         feed.close()
         assert config.health == ("127.0.0.1", place.health)
     ports = {end for place in places for end in read_config(place.config).listen}

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from halk import HalkError
+from halk.checkpoint import unpack
 from halk.cli import main
 from halk.deploy import read_config
 from halk.deploy.feeds import feed_of
@@ -27,7 +28,6 @@ pytest.importorskip("rich")
 if not Path("/proc/self").exists():
     pytest.skip("looks into /proc", allow_module_level=True)
 
-pytestmark = pytest.mark.compiled
 PATIENCE = 180.0
 
 
@@ -111,11 +111,7 @@ def test_killed_and_resumed_it_reads_every_row_once(tmp_path, start):
 
 def _is_settled(file):
     """Return whether the notes in a file say that all rows were taken."""
-    data = file.read_bytes()
-    start = data.find(b'"diary": {')
-    if start < 0:
-        return False
-    notes = json.JSONDecoder().raw_decode(data[start + 9 :].decode("latin-1"))[0]
+    notes = unpack(file.read_bytes())[0]["node"]["diary"]
     return notes["n_readings"] + notes["n_gaps"] == 300
 
 

@@ -17,7 +17,6 @@ from tests.deploy.fleet import N_AGENTS, N_READINGS, RATE, Fleet, error_alone
 WHY_NOT = why_not()
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.compiled,
     pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "can be run"),
 ]
 ALL = range(N_AGENTS)

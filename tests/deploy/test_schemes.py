@@ -213,7 +213,7 @@ class LateHub(Hub):
 @pytest.mark.parametrize("rate", [7.0, None])
 @pytest.mark.parametrize("delay", [0.013, 0.03, 0.04])
 def test_the_simulator_has_the_rules_of_the_field(tmp_path, rate, delay):
-    """Runners and simulator end with the same models, to the last bit."""
+    """Runners and simulator end with the same models, bit for bit."""
     plan = network(tmp_path, rate=rate)
     world, _ = simulate_free(plan, delay=delay, think=0.0, seed=2)
     for real, node in zip(

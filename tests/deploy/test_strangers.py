@@ -25,7 +25,6 @@ from tests.net.test_zenoh_security import _credulous, _without_certificate
 
 __all__ = ["start"]
 
-pytestmark = pytest.mark.compiled
 N_ROWS = 40
 
 

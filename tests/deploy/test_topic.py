@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from halk.checkpoint import unpack
 from halk.deploy.folder import free_ports
 from halk.net.certs import make_authority, make_certificate
 from tests.deploy.agents import AGENT, written
@@ -14,8 +15,6 @@ from tests.deploy.test_processes import PATIENCE, events, start, until
 from tests.net.links import zenoh
 
 __all__ = ["start"]
-
-pytestmark = pytest.mark.compiled
 
 PAGE = (Path(__file__).parents[2] / "docs" / "deploy.md").read_text("utf-8")
 (SENSOR,) = re.findall(r"```python\n(import json.*?)```", PAGE, re.DOTALL)
@@ -85,8 +84,4 @@ def test_an_agent_learns_what_a_sensor_puts(tmp_path, start, is_secure):
 
 
 def _notes(file):
-    data = file.read_bytes() if file.exists() else b""
-    start = data.find(b'"diary": {')
-    if start < 0:
-        return {}
-    return json.JSONDecoder().raw_decode(data[start + 9 :].decode("latin-1"))[0]
+    return unpack(file.read_bytes())[0]["node"]["diary"] if file.exists() else {}

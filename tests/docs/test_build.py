@@ -19,13 +19,13 @@ FETCHES = re.compile(
 )
 MODULES = (
     "halk", "halk.bandwidth", "halk.checkpoint", "halk.checks", "halk.errors",
-    "halk.evaluate", "halk.features", "halk.intervals", "halk.kernels", "halk.learners",
-    "halk.losses", "halk.network", "halk.parametric", "halk.proximity",
-    "halk.reference", "halk.report", "halk.river", "halk.sensing", "halk.sklearn",
-    "halk.streams", "halk.tables", "halk.theory", "halk.trace",
+    "halk.evaluate", "halk.features", "halk.function", "halk.intervals", "halk.kernels",
+    "halk.learners", "halk.losses", "halk.network", "halk.proximity", "halk.reference",
+    "halk.report", "halk.river", "halk.sensing", "halk.sklearn", "halk.streams",
+    "halk.tables", "halk.theory", "halk.trace",
 )  # fmt: skip
 
-pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,6 @@ def test_there_are_pages_with_examples():
     assert {"quickstart.md", "sensors.md", "errors.md"} < set(WITH_EXAMPLES)
 
 
-@pytest.mark.compiled
 @pytest.mark.usefixtures("beside_tables")
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_run(name, session):

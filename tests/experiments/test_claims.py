@@ -175,7 +175,9 @@ def test_thinned_readings_are_one_a_step(rng):
 
 def agents(width):
     """Return bandwidths of three agents; those of the third as given."""
-    return {"bandwidth": np.column_stack([np.full(100, 5.0), np.full(100, 7.0), width])}
+    return {
+        "length_scale": np.column_stack([np.full(100, 5.0), np.full(100, 7.0), width])
+    }
 
 
 WAVE = 5.0 + np.where(np.arange(100) % 2, 0.6, -0.6)  # 12 % up and down

@@ -87,7 +87,6 @@ def test_long_runs_are_looked_at_now_and_then(task, monkeypatch):
     assert model.n_steps == 95
 
 
-@pytest.mark.compiled
 def test_no_feasible_function_is_better_than_the_optimum(task, best):
     model = convergence.learner(task, 2_000, "exact", 0.3)
     feasible = [
@@ -99,7 +98,6 @@ def test_no_feasible_function_is_better_than_the_optimum(task, best):
     assert min(feasible) > best.value - 1e-7
 
 
-@pytest.mark.compiled
 def test_gaps_decrease_with_the_exact_coupling(task, best, monkeypatch):
     monkeypatch.setattr(convergence, "N_LOOKS", 1000)
     exact = [convergence.run(task, best, T, "exact", 0.0, 0) for T in STEPS]

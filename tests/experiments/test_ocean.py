@@ -53,6 +53,6 @@ def test_adaptation_beats_the_fixed_bandwidth_on_the_ocean(kind):
         assert steady(fixed) < np.inf
         for one in adaptive:
             assert one.numbers["diverged_at"] is None
-            assert np.isfinite(one.trace.agents["bandwidth"]).all()
+            assert np.isfinite(one.trace.agents["length_scale"]).all()
             assert steady(one) < steady(fixed)
             assert final(one, "order_mean") < final(fixed, "order_mean")

@@ -176,7 +176,6 @@ def test_a_file_that_says_nothing_of_its_run_counts_as_none(tmp_path, about):
     assert store.load(one.run, "x") is None
 
 
-@pytest.mark.compiled
 def test_a_result_is_read_back_as_it_was(tmp_path, everything):
     store = Store(tmp_path)
     for one in everything.by_name["temperature"].results.where(seed=1):
@@ -346,7 +345,6 @@ def test_a_full_disk_loses_nothing_that_was_finished(tmp_path, monkeypatch, n):
 # real experiments
 
 
-@pytest.mark.compiled
 def test_a_real_experiment_goes_on_to_the_same_results(everything, tmp_path):
     options = Options(scale="smoke", seeds=1)
     with pytest.raises(KeyboardInterrupt):
@@ -359,7 +357,6 @@ def test_a_real_experiment_goes_on_to_the_same_results(everything, tmp_path):
     agree(found, {one.run.name: one for one in wanted.where(seed=0)})
 
 
-@pytest.mark.compiled
 def test_a_run_that_needs_another_finds_it_in_the_folder(everything, tmp_path):
     kind, store = RandomFieldExperiment, Store(tmp_path)
     options = Options(scale="smoke", seeds=1)
@@ -376,7 +373,6 @@ def test_a_run_that_needs_another_finds_it_in_the_folder(everything, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.compiled
 def test_two_processes_come_to_the_same(everything, tmp_path):
     options, watch = Options(scale="smoke", seeds=1), Watcher()
     kind = RandomFieldExperiment

@@ -88,7 +88,6 @@ def garbled(field, mask):
     return replace(field, x=x, y=y)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("key", ["halk-exact", "rbf", "nlms"])
 def test_withheld_readings_have_no_influence_on_the_choice(monkeypatch, key):
     experiment = FillIn(OPTIONS)
@@ -179,7 +178,6 @@ def test_every_arrival_in_the_second_half_counts(monkeypatch, field):
     assert scored(monkeypatch, field, misses) == pytest.approx(5.0)
 
 
-@pytest.mark.compiled
 def test_predictions_are_made_before_learning(field):
     network = field.network(1000.0)
     data = prepared(field, CHOICE, 15.0, 4.0)
@@ -194,7 +192,6 @@ def test_predictions_are_made_before_learning(field):
         model.learn_many(X[t : t + 1], Y[t : t + 1])
 
 
-@pytest.mark.compiled
 def test_a_choice_that_diverges_is_the_worst(field):
     network = field.network(1000.0)
     entry = replace(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from halk import HALK, Network, kernels, learners
-from halk._online.moving import packed, unpack
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(size=(120, 4, 1))
@@ -22,7 +21,7 @@ def test_other_tolerances_hold_from_the_next_step_on(coupling, tmp_path):
     moved.learn_many(X[:60], Y[:60])
     moved.set_tolerance(0.5)
     fresh = learner(0.5, coupling=coupling)
-    unpack(fresh, packed(moved))
+    fresh.load_state_dict(moved.n_steps, 1, moved.state_dict())
     stays = learner(0.01, coupling=coupling)
     for one in (moved, fresh, stays):
         one.learn_many(X[60:], Y[60:])
@@ -71,7 +70,7 @@ def test_another_budget_holds_from_the_next_step_on(tmp_path):
     before = moved.n_atoms
     moved.set_epsilon(0.4)
     fresh = learner(0.01, epsilon=0.4)
-    unpack(fresh, packed(moved))
+    fresh.load_state_dict(moved.n_steps, 1, moved.state_dict())
     moved.save(tmp_path / "model.halk")
     again = HALK.load(tmp_path / "model.halk")
     for one in (moved, fresh, again):

@@ -56,15 +56,11 @@ def test_laws_with_three_inputs(example):
 class _Centred(Identity):
     """Depends on the other points."""
 
-    __slots__ = ()
-
     def _values(self, X):
         return super()._values(X - X.mean())
 
 
 class _Short(Identity):
-    __slots__ = ()
-
     def size(self, n_features):
         return n_features
 
@@ -97,15 +93,15 @@ def test_centres_are_drawn_from_the_box():
     assert drawn != RadialBasis.uniform(500, (0.0, 10.0), (1.0, 12.0), seed=4)
 
 
-@pytest.mark.parametrize("bandwidth", [0.7, (0.5, 2.0)])
-def test_random_features_approach_the_gaussian_like_one_over_root_d(rng, bandwidth):
+@pytest.mark.parametrize("length_scale", [0.7, (0.5, 2.0)])
+def test_random_features_approach_the_gaussian_like_one_over_root_d(rng, length_scale):
     X = rng.uniform(size=(12, 2))
-    gram = kernels.Gaussian(bandwidth)(X)
+    gram = kernels.Gaussian(length_scale)(X)
     sizes, worst = np.array([50, 400, 3200]), []
     for D in sizes:
         errors = []
         for seed in range(20):
-            phi = RandomFourier(int(D), bandwidth, seed).matrix(X)
+            phi = RandomFourier(int(D), length_scale, seed).matrix(X)
             errors.append(np.sqrt(((phi @ phi.T - gram) ** 2).mean()))
         worst.append(np.mean(errors))
     slope = np.polyfit(np.log(sizes), np.log(worst), 1)[0]
@@ -136,15 +132,15 @@ def test_random_phases_fill_the_circle():
         (lambda: Monomials(1.5), "degree must be a whole number, got 1.5"),
         (lambda: Sine(0.0), "frequency must be positive, got 0.0"),
         (lambda: RadialBasis([], 1.0), "centres must have shape"),
-        (lambda: RadialBasis([[0.0]], -1.0), "bandwidth must be positive, got -1.0"),
-        (lambda: RadialBasis([[0.0]], (1.0, 2.0)), "bandwidth must be a number or"),
+        (lambda: RadialBasis([[0.0]], -1.0), "length_scale must be positive, got -1.0"),
+        (lambda: RadialBasis([[0.0]], (1.0, 2.0)), "length_scale must be a number or"),
         (lambda: RadialBasis([[np.nan]], 1.0), "centres must be finite, got nan"),
         (lambda: RadialBasis.uniform(0, 0, 1), "n_centres must be at least 1, got 0"),
         (lambda: RadialBasis.uniform(3, 1, 0), r"low must be below high, got \[1.0\]"),
         (lambda: RandomFourier(0), "n_frequencies must be at least 1, got 0"),
-        (lambda: RandomFourier(5, 0.0), "bandwidth must be positive, got 0.0"),
+        (lambda: RandomFourier(5, 0.0), "length_scale must be positive, got 0.0"),
         (lambda: RandomFourier(5, seed=-1), "seed must be at least 0, got -1"),
-        (lambda: RandomFourier(5, (1.0, 2.0)).matrix([[0.0]]), "bandwidth must be"),
+        (lambda: RandomFourier(5, (1.0, 2.0)).matrix([[0.0]]), "length_scale must be"),
         (lambda: RadialBasis([[0.0]]).matrix([[0.0, 1.0]]), r"centres \(1\), got 2"),
         (lambda: Identity().matrix([0.0]), "X must have shape"),
         (lambda: Identity().matrix([[np.nan]]), "X must be finite, got nan"),

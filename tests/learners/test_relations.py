@@ -16,7 +16,7 @@ from halk.learners import (
     RBFNetwork,
     RFFDiffusion,
 )
-from halk.parametric import base
+from halk.learners.fixed_features import IndependentAgents
 
 KERNEL = kernels.Gaussian(0.3)
 NETWORK = Network(5, [(0, 1), (1, 2), (2, 3), (0, 2)], tolerance=0.01)
@@ -41,6 +41,12 @@ def predictions(learner):
     return np.array([learner.predict(i, GRID) for i in range(learner.network.n_agents)])
 
 
+def assert_same_state(first, second):
+    assert set(first) == set(second)
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, second[name])
+
+
 def assert_same(first, second):
     np.testing.assert_array_equal(predictions(first), predictions(second))
     np.testing.assert_array_equal(first.model_order, second.model_order)
@@ -52,8 +58,8 @@ CHOICES = {
     "default": {},
     "plain": {"step": "plain", "step_size": 0.2, "norm_bound": 0.5},
     "offset": {"standardize": "offset"},
-    "spread": {"standardize": True},
-    "adaptive": {"bandwidth": LeaveOneOut(rate=0.5, warm_up=3, threshold=0.01)},
+    "std": {"standardize": True},
+    "adaptive": {"adaptation": LeaveOneOut(rate=0.5, warm_up=3, threshold=0.01)},
 }
 
 
@@ -75,12 +81,12 @@ def test_a_penalty_of_zero_is_alone(name, coupling):
     assert_same(taught(free), alone)
     assert free.bytes_sent == 0
     np.testing.assert_array_equal(free.violations, alone.violations)
-    # points at price zero would still count in S9, for kernels where k(x, x) varies
+    # at multiplier zero points would still count in S9, if k(x, x) varies
     assert not free.agent(0).settings.is_exact
 
 
 @pytest.mark.parametrize("coupling", ["exact", "paper"])
-def test_a_penalty_is_a_price(coupling):
+def test_a_penalty_is_a_fixed_multiplier(coupling):
     made = Penalty(NETWORK, KERNEL, penalty=0.3, coupling=coupling)
     assert (made.multipliers == 0.3).all()
     taught(made)
@@ -97,7 +103,7 @@ def test_consensus_is_halk_with_tolerance_zero(name):
     assert_same(consensus, strict)
     np.testing.assert_array_equal(consensus.multipliers, strict.multipliers)
     apart = strict.violations - consensus.violations
-    asked = consensus.state.asked > 0
+    asked = consensus.state_dict()["asked"] > 0
     np.testing.assert_allclose(apart, np.where(asked, NETWORK.tolerance, 0.0), 1e-12)
     assert consensus.network == NETWORK
 
@@ -126,7 +132,7 @@ def test_polk_is_one_agent_with_everybodys_readings():
     assert pooled.model_order.tolist() == [single.n_atoms] * 5
     assert pooled.bytes_sent == n * 8 * 2
     assert pooled.n_steps == len(X)
-    np.testing.assert_array_equal(pooled.state.readings, has.sum(axis=0))
+    np.testing.assert_array_equal(pooled.state_dict()["readings"], has.sum(axis=0))
     asked = NETWORK.edges[:, 0] != 2
     np.testing.assert_array_equal(pooled.violations, np.where(asked, -0.01, 0.0))
     function = pooled.function(4)
@@ -136,7 +142,7 @@ def test_polk_is_one_agent_with_everybodys_readings():
 def test_readings_are_counted():
     has = ~np.isnan(stream()[1])
     for learner in (HALK(NETWORK, KERNEL), Alone(NETWORK, KERNEL), RFFADMM(NETWORK)):
-        count = taught(learner).state.readings
+        count = taught(learner).state_dict()["readings"]
         np.testing.assert_array_equal(count, has.sum(axis=0))
 
 
@@ -158,12 +164,12 @@ def lms(phi, eta=0.1, lam=1e-5, normalized=True):
     return weights
 
 
-# (with the exact coupling, S9 counts the neighbours' points, whatever their price)
+# (with the exact coupling, S9 counts the neighbours' points, whatever their multiplier)
 @pytest.mark.parametrize(
     ("coupling", "step"),
     [("paper", "normalized"), ("paper", "plain"), ("exact", "plain")],
 )
-def test_linear_without_prices_is_agents_alone(coupling, step):
+def test_linear_without_multipliers_is_agents_alone(coupling, step):
     choices = {"dual_step_size": 0.0, "coupling": coupling, "step": step}
     free = taught(Linear(NETWORK, PHI, **choices))
     assert_same(free, taught(Linear(Network(5), PHI, step=step)))
@@ -183,13 +189,13 @@ def test_linear_teaches_who_reads_nothing():
 
 
 def test_rbf_networks_are_linear_on_radial_features():
-    drawn = RBFNetwork(NETWORK, bandwidth=0.2, n_centres=9, seed=4)
+    drawn = RBFNetwork(NETWORK, length_scale=0.2, n_centres=9, seed=4)
     phi = features.RadialBasis.uniform(9, 0.0, 1.0, 0.2, seed=4)
     assert_same(taught(drawn), taught(Linear(NETWORK, phi)))
     given = RBFNetwork(NETWORK, np.array(phi.centres), 0.2)
     assert_same(taught(given), drawn)
     np.testing.assert_array_equal(given.multipliers, drawn.multipliers)
-    assert drawn.bandwidths.tolist() == [0.2] * 5
+    assert drawn.length_scales.tolist() == [0.2] * 5
     assert drawn.model_order.tolist() == [9] * 5
     assert drawn.n_atoms == 45
 
@@ -267,7 +273,8 @@ def test_admm_duals_cancel_and_agents_agree():
     X, Y = stream(400, missing=0.5)
     made = RFFADMM(NETWORK, 20, 0.3, penalty=1.0)
     made.learn_many(X, Y)
-    np.testing.assert_allclose(made.state.dual.sum(axis=0), 0.0, atol=1e-9)
+    dual = made.state_dict()["dual"]
+    np.testing.assert_allclose(dual.sum(axis=0), 0.0, atol=1e-9)
     values = predictions(made)[:4]
     apart = predictions(taught(RFFADMM(Network(5), 20, 0.3), n_steps=400))[[0, 1, 3]]
     assert np.ptp(values, axis=0).max() < 0.5 * np.ptp(apart, axis=0).max()
@@ -292,17 +299,16 @@ def test_divergence_keeps_the_last_finite_state(learner):
     if learner is RFFADMM:
         choices["penalty"] = 0.0
     made = learner(NETWORK, **choices)
-    before = []
+    before = {}
 
     def learn():
         for x, y in zip(X, Y, strict=True):
-            before[:] = [np.copy(part) for part in made.state or ()]
+            before.update(made.state_dict())
             made.learn_one(x, y)
 
     with pytest.raises(DivergenceError, match="a prediction passed 1e50"):
         learn()
-    for old, new in zip(before, made.state, strict=True):
-        np.testing.assert_array_equal(old, new)
+    assert_same_state(before, made.state_dict())
     assert np.isfinite(made.predict_one(X[0])).all()
     again = learner(NETWORK, **choices)
     with pytest.raises(DivergenceError) as caught:
@@ -317,7 +323,7 @@ def test_polk_diverges_at_a_reading():
     with pytest.raises(DivergenceError, match="use step='normalized'") as caught:
         made.learn_many(X, Y)
     assert made.n_steps == caught.value.n_steps > 0
-    assert made.state.readings.max() - made.n_steps in (0, 1)
+    assert made.state_dict()["readings"].max() - made.n_steps in (0, 1)
     assert np.isfinite(made.predict_one(X[0])).all()
 
 
@@ -327,64 +333,51 @@ def test_an_interrupt_loses_and_tears_no_step(monkeypatch, learner, at):
     """Wherever storing is interrupted, the step is stored whole, and counted."""
     X, Y = stream(20)
     made, whole = learner(NETWORK), learner(NETWORK)
-    original, calls = base.exchange, []
+    store, calls = IndependentAgents._store, []
 
     class Interrupting(list):
         def __iter__(self):
             for k, write in enumerate(super().__iter__()):
-                if k == at and calls.count("stored") == 0:
-                    calls.append("stored")
+                if k == at and len(calls) == 7:
                     raise KeyboardInterrupt
                 yield write
 
-    store = base.Independent._store
-
     def interrupted(self):
+        calls.append("store")
         if len(calls) == 7:
             self._writes = Interrupting(self._writes)
         store(self)
 
-    def counted(*arguments):
-        calls.append("step")
-        return original(*arguments)
-
-    monkeypatch.setattr(base, "exchange", counted)
-    monkeypatch.setattr(base.Independent, "_store", interrupted)
+    monkeypatch.setattr(IndependentAgents, "_store", interrupted)
     with pytest.raises(KeyboardInterrupt):
         made.learn_many(X, Y)
     monkeypatch.undo()
     assert made.n_steps == 7
     whole.learn_many(X[:7], Y[:7])
-    for old, new in zip(made.state, whole.state, strict=True):
-        np.testing.assert_array_equal(old, new)
+    assert_same_state(made.state_dict(), whole.state_dict())
     for each in (made, whole):
         each.learn_many(X[7:], Y[7:])
     assert_same(made, whole)
 
 
-def test_polk_finishes_the_step_that_is_interrupted(monkeypatch):
+def test_polk_counts_what_it_learned_before_an_interrupt(monkeypatch):
+    """A signal is heard as soon as the core returns, before anything is counted."""
     X, Y = stream(20, missing=0.0)
-    made, whole = (POLK(NETWORK, kernels.Gaussian(1e-3)) for _ in range(2))
+    made, whole = POLK(NETWORK, KERNEL), POLK(NETWORK, KERNEL)
     made.learn_one(X[0], Y[0])
-    one = made._executor._one
-    original, calls = one._drive, []
+    run = made._executor._one.run
 
-    def interrupted(readings, record):
-        calls.append(len(readings.y))
-        if len(calls) == 1:
-            original(readings._replace(start=readings.start[:11]), record)
-            raise KeyboardInterrupt
-        original(readings, record)
+    def interrupted(*arguments):
+        run(*arguments)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(one, "_drive", interrupted)
+    monkeypatch.setattr(made._executor._one, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         made.learn_many(X[1:], Y[1:])
     monkeypatch.undo()
-    assert calls == [19 * 4, 2], "ten readings are two steps and a half"
-    assert made.n_steps == 4
-    whole.learn_many(X[:4], Y[:4])
-    assert_same(made, whole)
-    np.testing.assert_array_equal(made.state.readings, whole.state.readings)
+    whole.learn_many(X, Y)
+    assert made.n_steps == 20
+    assert_same_state(made.state_dict(), whole.state_dict())
 
 
 @pytest.mark.parametrize("learner", [Linear, RFFDiffusion, RFFADMM])
@@ -433,8 +426,48 @@ def test_components_other_than_squared():
     assert np.isfinite(predictions(taught(made))).all()
 
 
+def test_a_state_is_loaded_as_a_copy_or_refused():
+    for learner in (Linear, RFFADMM, RFFDiffusion, NLMS):
+        made, again = taught(learner(NETWORK)), learner(NETWORK)
+        state = made.state_dict()
+        again.load_state_dict(made.n_steps, 1, state)
+        for value in state.values():
+            value[:] = 7
+        for each in (made, again):
+            each.learn_many(*stream(5, seed=1))
+        assert_same_state(made.state_dict(), again.state_dict())
+        for bad in (np.zeros((4, 3)), state["weights"].astype(int), None):
+            with pytest.raises(ValueError, match="state weights must be float64"):
+                again.load_state_dict(1, 1, state | {"weights": bad})
+        assert_same_state(made.state_dict(), again.state_dict())
+
+
+class Odd:
+    """A loss with value and slope, and nothing else; the slope may be wrong."""
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def value(self, a, y):
+        return 0.5 * (a - y) ** 2
+
+    def slope(self, a, y):
+        return self.factor * (a - y)
+
+
+def test_own_losses_and_proximities():
+    own = taught(Linear(NETWORK, PHI, Odd(), Odd(), step="plain"))
+    assert_same(own, taught(Linear(NETWORK, PHI, step="plain")))
+    wrong = Linear(NETWORK, PHI, Odd(np.nan))
+    with pytest.raises(ValueError, match="must return finite numbers, got nan"):
+        taught(wrong)
+    assert wrong.n_steps == 0
+    with pytest.raises(ValueError, match="must return numbers of shape"):
+        taught(Linear(NETWORK, PHI, Odd(np.ones((2, 1)))))
+
+
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_features_made_in_pieces_are_the_same(monkeypatch, size):
     whole = taught(RFFDiffusion(NETWORK, 20, 0.3))
-    monkeypatch.setattr("halk.parametric.exchange._NUMBERS_A_CALL", 20 * size)
+    monkeypatch.setattr("halk.learners.fixed_features._NUMBERS_PER_CALL", 20 * size)
     assert_same(taught(RFFDiffusion(NETWORK, 20, 0.3)), whole)

@@ -91,7 +91,7 @@ def stream(n_steps: int, n_agents: int, n_features: int = 1, seed: int = 0):
 
 
 def assert_same(nodes: list[Any], learner: HALK) -> None:
-    """Require that nodes and learner hold the same, to the last bit."""
+    """Require that nodes and learner hold the same, bit for bit."""
     for i, node in enumerate(nodes):
         f, g = learner.function(i), node.agent.function
         edges = slice(learner.network.indptr[i], learner.network.indptr[i + 1])

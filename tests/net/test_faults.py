@@ -43,7 +43,7 @@ def reading(i: int, n: int, apart: float = 0.7):
 def free_world(seed: int, **options: Any) -> World:
     rng = Random(f"world {seed}")
     learner = model(rng.choice(NETWORKS), **rng.choice(CHANGES))
-    limits = rng.choice((Limits(), Limits(spreads=5.0, multiplier=10.0, atoms=12)))
+    limits = rng.choice((Limits(), Limits(stds=5.0, multiplier=10.0, atoms=12)))
     make = maker(learner, FreeNode, wait=0.1, retry=0.3, limits=limits)
     faults = faults_of(rng, UNTIL)
     n_agents = learner.network.n_agents
@@ -117,8 +117,9 @@ def test_in_lockstep_many_faults_change_no_bit():
 
 
 def test_an_update_beyond_its_budget_breaks_a_law():
-    agent: Any = model(Network.path(2, 0.01)).agent(0, 1)
-    checked = CheckedAgent(agent, every=1)
+    network = Network.path(2, 0.01)
+    agent = model(network).agent(0, 1)
+    checked: Any = CheckedAgent(agent, every=1)
 
     def learn() -> None:
         for x in np.random.default_rng(0).uniform(size=30):
@@ -126,7 +127,9 @@ def test_an_update_beyond_its_budget_breaks_a_law():
             checked.update()
 
     learn()
-    agent._replace(pace=agent.pace._replace(budget=1.0))
+    careless = model(network, epsilon=1.0).agent(0, 1)
+    careless.load_state_dict(agent.state_dict())
+    checked._agent = careless
     with pytest.raises(BrokenLawError, match=r"left out 0\.\d+, more than 0.03"):
         learn()
 
@@ -183,7 +186,7 @@ def half(i: int, n: int):
 @pytest.mark.parametrize("seed", range(3))
 def test_after_the_faults_the_error_comes_back(seed):
     learner = model(Network.ring(4, 0.02))
-    make = maker(learner, FreeNode, wait=0.1, limits=Limits(spreads=5.0))
+    make = maker(learner, FreeNode, wait=0.1, limits=Limits(stds=5.0))
     hard = Faults(
         drop=0.95, duplicate=0.2, corrupt=0.2, forge=0.2, lie=0.1, delay=0.05,
         mixes=True, n_partitions=4, n_crashes=8, until=20.0,
@@ -211,7 +214,7 @@ def test_all_kinds_of_faults_happen():
     refused = {r.name for w in worlds for node in w.living() for r in node.refused}
     assert refused >= {
         "CHECKSUM", "LENGTH", "MAGIC", "STRANGER", "IMPOSTOR", "UNGREETED", "MISFIT",
-        "OLD_INCARNATION", "REPEATED", "LATE", "VALUE", "INPUT", "SPREAD",
+        "OLD_INCARNATION", "REPEATED", "LATE", "VALUE", "INPUT", "STD",
         "MULTIPLIER",
     }  # fmt: skip
     assert max(node.incarnation for w in worlds for node in w.living()) > 2

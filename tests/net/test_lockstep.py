@@ -1,4 +1,4 @@
-"""In lockstep the network learns what the simulator learns, to the last bit."""
+"""In lockstep the network learns what the simulator learns, bit for bit."""
 
 import numpy as np
 import pytest
@@ -48,11 +48,11 @@ def test_lockstep_is_the_simulator(network, coupling):
     [
         {"standardize": True},
         {"standardize": "offset", "coupling": "paper"},
-        {"bandwidth": bandwidth.LossFollowing()},
+        {"adaptation": bandwidth.LossFollowing()},
         {"norm_bound": 1.0, "step": "plain", "step_size": 0.05},
     ],
 )
-def test_also_with_scales_and_bandwidths(changes):
+def test_also_with_scales_and_adaptation(changes):
     network = NETWORKS["ring"]
     learner = model(network, **changes)
     X, Y = stream(60, network.n_agents, n_features=2)
@@ -91,7 +91,7 @@ def test_the_law_of_executors_holds():
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"standardize": True}, {"bandwidth": bandwidth.LossFollowing(warm_up=5)}],
+    [{}, {"standardize": True}, {"adaptation": bandwidth.LossFollowing(warm_up=5)}],
 )
 def test_a_restored_node_goes_on_as_if_it_had_not_stopped(changes):
     network = NETWORKS["ring"]

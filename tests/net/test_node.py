@@ -218,8 +218,8 @@ def test_a_refused_query_is_not_waited_for():
         ({"value": -101.0}, Reason.VALUE),
         ({"x": (11.0,)}, Reason.INPUT),
         ({"x": (0.5, 0.5)}, Reason.DIMENSION),
-        ({"spread": 1e-13}, Reason.SPREAD),
-        ({"spread": 1e13}, Reason.SPREAD),
+        ({"std": 1e-13}, Reason.STD),
+        ({"std": 1e13}, Reason.STD),
     ],
 )
 def test_queries_out_of_bounds_are_refused_and_change_nothing(change, reason):
@@ -235,7 +235,7 @@ def test_queries_out_of_bounds_are_refused_and_change_nothing(change, reason):
     ("answer", "reason"), [((101.0, 0.0), Reason.VALUE), ((1.0, 11.0), Reason.SCALE)]
 )
 def test_answers_out_of_bounds_are_as_if_none_came(answer, reason):
-    learner = model(Network.path(2, 0.01), bandwidth=bandwidth.LossFollowing())
+    learner = model(Network.path(2, 0.01), adaptation=bandwidth.LossFollowing())
     (a, _), (other, _) = (pair(learner=learner, limits=Limits(value=100)) for _ in "ab")
     for node in (a, other):
         node.read([0.5], 1.0, 0.0)
@@ -247,7 +247,7 @@ def test_answers_out_of_bounds_are_as_if_none_came(answer, reason):
 
 
 def test_values_far_from_the_own_targets_are_refused_once_those_are_known():
-    a, _ = pair(limits=Limits(spreads=5.0))
+    a, _ = pair(limits=Limits(stds=5.0))
     far = QUERY._replace(value=30.0)
     assert not isinstance(said(a.receive("n1", words(far), 0.0))[0], Error)
     for y in np.linspace(9.0, 11.0, 12):
@@ -261,13 +261,13 @@ def test_values_far_from_the_own_targets_are_refused_once_those_are_known():
 @given(
     value=st.floats(-100, 100),
     multiplier=st.floats(-9, 300).map(lambda power: 10**power),
-    spread=st.floats(-11, 11).map(lambda power: 10**power),
+    std=st.floats(-11, 11).map(lambda power: 10**power),
     most=st.floats(-3, 3).map(lambda power: 10**power),
 )
-def test_a_liar_pulls_no_further_than_the_limits_say(value, multiplier, spread, most):
+def test_a_liar_pulls_no_further_than_the_limits_say(value, multiplier, std, most):
     a, _ = pair(limits=Limits(value=100.0, multiplier=most))
     a.receive("n1", words(QUERY._replace(
-        value=value, multiplier=multiplier, spread=spread)), 0.0)  # fmt: skip
+        value=value, multiplier=multiplier, std=std)), 0.0)  # fmt: skip
     a.wake(9.0)
     r = a.agent.pace.step_size * most
     furthest = r / (1 + 2 * r) * abs(value)
@@ -350,9 +350,8 @@ def test_whatever_a_neighbour_says_an_agent_stays_finite(
     for k, body in enumerate(bodies):
         a.receive("n1", words(body, 1000 + k), float(k))
         a.wake(float(k))
-    memory = a.agent.memory
-    assert np.isfinite(memory.dictionary.weights[: memory.order]).all()
-    assert np.isfinite(memory.multipliers).all()
+    for name, value in a.agent.state_dict().items():
+        assert np.isfinite(value).all(), name
     assert np.isfinite(a.agent.predict([0.3]))
 
 

@@ -39,7 +39,7 @@ BODIES = st.one_of(
         x=st.lists(NUMBERS, min_size=1, max_size=5).map(tuple),
         value=NUMBERS,
         multiplier=NUMBERS.map(abs),
-        spread=NUMBERS.map(abs).filter(bool),
+        std=NUMBERS.map(abs).filter(bool),
     ),
     st.builds(Pass, step=COUNTS),
     st.builds(Answer, COUNTS, COUNTS, NUMBERS, NUMBERS),

@@ -73,7 +73,7 @@ class Attacked:
         return f.atoms.tobytes(), f.weights.tobytes(), self.node.agent.multipliers
 
 
-QUERY = Query(step=0, x=(0.5,), value=1.0, multiplier=1.0, spread=1.0)
+QUERY = Query(step=0, x=(0.5,), value=1.0, multiplier=1.0, std=1.0)
 
 
 def _with(data, number):
@@ -104,7 +104,7 @@ WRONG = {
 
 def test_what_is_wrong_is_refused_and_changes_nothing(folder):
     with places(folder) as here:
-        agent = Attacked(here, spreads=20.0)
+        agent = Attacked(here, stds=20.0)
         before = agent.function()
         for name, (make, reason) in WRONG.items():
             n = agent.node.refused[reason] + 1

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from halk import HALK, Network, kernels
-from halk.step import LARGEST
+from halk.agent import LARGEST
 
 ETA, LAMBDA = 0.5, 1e-4
-
-pytestmark = pytest.mark.compiled  # interpreted, they take too long
 
 
 def distance(kernel_width, first, second):
@@ -39,7 +37,7 @@ def unprojected(model, x, y):
 
 
 def ill_conditioned(rng, n):
-    """Return points far closer than the bandwidth, some repeated, some nearly so."""
+    """Return points far closer than the length scale, some repeated, some nearly so."""
     x = rng.uniform(size=n)
     repeated = rng.uniform(size=n) < 0.2
     x[repeated] = rng.choice(np.linspace(0, 1, 7), size=repeated.sum())

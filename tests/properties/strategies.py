@@ -64,7 +64,7 @@ def streams(draw: st.DrawFn, max_steps: int = 30) -> Stream:
 
 @st.composite
 def learners(draw: st.DrawFn, network: Network, step: str) -> HALK:
-    """Draw a learner of any setting; always the same components, compiled once."""
+    """Draw a learner of any setting, always of the same components."""
     return HALK(
         network,
         kernel=kernels.Gaussian(draw(powers(-6, 6))),
@@ -90,6 +90,10 @@ class Block:
     points: Any
     coefficients: Any
     shrink: float
+
+    def pairs(self) -> Any:
+        """Return every point with its coefficient."""
+        return zip(self.points, self.coefficients, strict=True)
 
 
 @st.composite

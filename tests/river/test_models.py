@@ -156,7 +156,7 @@ def test_frames_agree_with_rows(rows):
     ("parameters", "message"),
     [
         ({"kernel": "rbf"}, "kernel must be one of"),
-        ({"bandwidth": 0.0}, "bandwidth must be positive"),
+        ({"length_scale": 0.0}, "length_scale must be positive"),
         ({"loss": "logistic"}, "loss must be one of 'squared'"),
         ({"step_size": -1.0}, "step_size must be positive"),
         ({"warm_up": 0}, "warm_up must be at least 1"),

@@ -91,11 +91,11 @@ def test_intervals_cover_what_they_say_of_unseen_readings(noise):
 
 
 def same(one, two):
-    """Assert that two models are the same to the last bit."""
+    """Assert that two models are the same, bit for bit."""
     assert one.choices == two.choices
-    for a, b in zip(one.learner.state.arena, two.learner.state.arena, strict=True):
-        np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(one.learner.multipliers, two.learner.multipliers)
+    expected = two.learner.state_dict()
+    for name, value in one.learner.state_dict().items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=name)
     np.testing.assert_array_equal(
         one.intervals.half_widths(), two.intervals.half_widths()
     )

@@ -5,6 +5,7 @@ import pytest
 
 import halk
 from halk import HALK, Network, kernels
+from halk.agent import OFFSET, STD
 from halk.sensing import learning
 from halk.sensing.choices import Choices
 from halk.sensing.course import FIRST, PORTION, Course, taught
@@ -18,14 +19,13 @@ from halk.sensing.scales import (
     spread_of,
     unit_of_functions,
 )
-from halk.step import OFFSET, SPREAD
 from tests.sensing.network import made, some
 
 
-def learner(scaling="common", epsilon=0.01, tolerance=0.005):
+def learner(scaling="common", epsilon=0.01, tolerance=0.005, dual_step_size=0.1):
     network = Network.path(4, tolerance=tolerance)
     return HALK(
-        network, kernels.Gaussian(0.3), step_size=1.0, dual_step_size=0.1,
+        network, kernels.Gaussian(0.3), step_size=1.0, dual_step_size=dual_step_size,
         epsilon=epsilon, dual_regularization=0.0, standardize=STANDARDIZE[scaling],
     )  # fmt: skip
 
@@ -79,25 +79,25 @@ def test_another_spread_changes_no_prediction(scaling):
 
 
 def test_learning_goes_on_as_if_it_had_always_counted_so():
-    """Only budget and pace of multipliers count in spreads, and those are told."""
+    """Only budget and pace of multipliers count in stds, and those are told."""
     agent, Z, y = stream()
     common = follower(epsilon=0.04)
     common.learner.learn_readings(agent[:300], Z[:300], y[:300])
     plain = learner(epsilon=0.04)
     plain.learn_readings(agent[:300], Z[:300], y[:300])
-    common.moments = Moments(10, 0.0, 40.0)  # two to the last bit: nothing is rounded
+    common.moments = Moments(10, 0.0, 40.0)  # exactly two: nothing is rounded
     common.see(y[:0])
     assert unit_of_functions(common.learner, "common") == 2.0
-    common.learner._paces[:, 2] /= 2
-    common.learner._paces[:, 1] *= 4
-    common.learner.learn_readings(agent[300:], Z[300:], y[300:])
+    told = learner(epsilon=0.02, dual_step_size=0.4)
+    told.load_state_dict(300, 1, common.learner.state_dict())
+    told.set_tolerance(common.learner.network.tolerance)
+    told.learn_readings(agent[300:], Z[300:], y[300:])
     plain.learn_readings(agent[300:], Z[300:], y[300:])
-    np.testing.assert_array_equal(common.learner.model_order, plain.model_order)
+    np.testing.assert_array_equal(told.model_order, plain.model_order)
     np.testing.assert_allclose(
-        common.learner.predict_readings(agent, Z), plain.predict_readings(agent, Z),
-        rtol=1e-9,
-    )  # fmt: skip
-    np.testing.assert_allclose(common.learner.multipliers, plain.multipliers, rtol=1e-9)
+        told.predict_readings(agent, Z), plain.predict_readings(agent, Z), rtol=1e-9
+    )
+    np.testing.assert_allclose(told.multipliers, plain.multipliers, rtol=1e-9)
 
 
 @pytest.mark.parametrize("scaling", ["common", "offset", "own"])
@@ -141,11 +141,11 @@ def test_mean_and_spread_of_a_model_follow_all_readings():
     y = np.array(readings["t_C"])
     later = {**readings, "t_C": 40 + 3 * y}
     for _ in range(2):
-        target, far = model.learner.state.target, STILL * y.std()
+        target, far = model.learner.target, STILL * y.std()
         assert model.moments.n == len(y)
         np.testing.assert_allclose(target[:, OFFSET], y.mean(), atol=far)
-        np.testing.assert_allclose(target[:, SPREAD], y.std(), atol=far)
-        limit = np.sqrt(2 * model.learner.network.tolerance) * target[0, SPREAD]
+        np.testing.assert_allclose(target[:, STD], y.std(), atol=far)
+        limit = np.sqrt(2 * model.learner.network.tolerance) * target[0, STD]
         np.testing.assert_allclose(limit, 0.5)  # what the user gave
         y = np.concatenate([y, later["t_C"]])
         model.update(later)
@@ -163,11 +163,11 @@ def test_own_means_and_spreads_follow_the_readings():
     }
     model = halk.fit(table, quick=True, options={"scaling": "own"})
     own = [table["t_C"][:n].std(), table["t_C"][n:].std()]
-    np.testing.assert_allclose(model.learner.state.target[:, SPREAD], own, rtol=0.05)
+    np.testing.assert_allclose(model.learner.target[:, STD], own, rtol=0.05)
     later = {"sensor": ["a"] * n, "depth_m": depth[:n], "t_C": 20 + np.sin(depth[:n])}
-    before = model.learner.state.target[0, OFFSET]
+    before = model.learner.target[0, OFFSET]
     model.update(later)
-    assert model.learner.state.target[0, OFFSET] > before + 1
+    assert model.learner.target[0, OFFSET] > before + 1
 
 
 @pytest.mark.parametrize("scaling", ["common", "offset", "own"])

@@ -53,7 +53,7 @@ def test_two_classes_are_one_halk(moons):
 
 def test_several_classes_are_one_against_the_rest():
     X, y = load_iris(return_X_y=True)
-    settings = {"bandwidth": 1.0, "n_passes": 2, "shuffle": False}
+    settings = {"length_scale": 1.0, "n_passes": 2, "shuffle": False}
     values = KernelClassifier(**settings).fit(X, y).decision_function(X)
     for k in range(3):
         alone = KernelClassifier(**settings).fit(X, y == k)

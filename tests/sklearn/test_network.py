@@ -15,7 +15,7 @@ from halk.sklearn import (
     NetworkRegressor,
 )
 
-FIXED = {"bandwidth": 0.5, "standardize_inputs": False, "standardize_target": False}
+FIXED = {"length_scale": 0.5, "standardize_inputs": False, "standardize_target": False}
 ONCE = {"n_passes": 1, "shuffle": False}
 NAMES = ["west", "mid", "east"]
 
@@ -194,7 +194,7 @@ def test_workflow(table):
 def test_classifier_without_edges(table):
     X, y = table
     for labels in (y > 0.2, np.digitize(y, [-0.2, 0.5])):
-        once = {**ONCE, "bandwidth": 0.5, "standardize_inputs": False}
+        once = {**ONCE, "length_scale": 0.5, "standardize_inputs": False}
         together = NetworkClassifier(1, **once).fit(X, labels)
         for i in range(3):
             own = X[:, 1] == i

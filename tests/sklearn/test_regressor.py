@@ -48,7 +48,7 @@ def test_standardising_is_halk_on_standardised_numbers(table):
     squares = ((Z[first, None] - Z[None, first]) ** 2).sum(axis=2)
     width = np.sqrt(np.median(squares[~np.eye(256, dtype=bool)]) / 2)
     ours = KernelRegressor(n_passes=1, shuffle=False).fit(X, y)
-    assert ours.model_.kernel.bandwidth == pytest.approx(width)
+    assert ours.model_.kernel.length_scale == pytest.approx(width)
     direct = HALK(
         Network(1), ours.model_.kernel, step_size=0.2, epsilon=0.05, regularization=1e-4
     )
@@ -147,7 +147,7 @@ def test_pipeline_grid_search_and_clone(table):
     prefix = "regressor__kernelregressor__"
     grid = {
         prefix + "kernel": ["laplacian", kernels.Gaussian(1.0)],
-        prefix + "bandwidth": ["scale", 2.0],
+        prefix + "length_scale": ["scale", 2.0],
         prefix + "step_size": [0.01, 0.3],
     }
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
@@ -161,8 +161,8 @@ def test_pipeline_grid_search_and_clone(table):
     ("parameters", "message"),
     [
         ({"kernel": "rbf"}, "kernel must be one of 'gaussian'"),
-        ({"bandwidth": "wide"}, "bandwidth must be one of 'median', 'scale'"),
-        ({"bandwidth": -1.0}, "bandwidth must be positive, got -1.0"),
+        ({"length_scale": "wide"}, "length_scale must be one of 'median', 'scale'"),
+        ({"length_scale": -1.0}, "length_scale must be positive, got -1.0"),
         ({"loss": "squares"}, "loss must be one of 'squared'"),
         ({"loss": losses.Logistic()}, "loss must be one of numbers"),
         ({"step_size": 0.0}, "step_size must be positive"),

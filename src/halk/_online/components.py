@@ -1,4 +1,4 @@
-"""Kernels and losses by name, and bandwidths that the data decide."""
+"""Kernels and losses by name, and length scales that the data decide."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,17 +36,17 @@ def component(name: str, value: Any, known: Mapping[str, Any]) -> Any:
     return known[choice(name, value, known)] if isinstance(value, str) else value
 
 
-def kernel_for(kernel: Any, bandwidth: Any, Z: Matrix) -> Any:
+def kernel_for(kernel: Any, length_scale: Any, Z: Matrix) -> kernels.Kernel:
     """Return the kernel for inputs like ``Z`` (n, p), already standardised.
 
-    A kernel that is one keeps its own bandwidth.
+    A kernel that is one keeps its own length scale.
     """
     if not isinstance(kernel, str):
-        return kernel
+        return kernels.as_kernel(kernel)
     family = KERNELS[choice("kernel", kernel, KERNELS)]
-    if isinstance(bandwidth, str):
-        return family(WIDTHS[choice("bandwidth", bandwidth, WIDTHS)](Z))
-    return family(positive("bandwidth", bandwidth))
+    if isinstance(length_scale, str):
+        return family(WIDTHS[choice("length_scale", length_scale, WIDTHS)](Z))
+    return family(positive("length_scale", length_scale))
 
 
 def median_width(Z: Matrix) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._online.moving import packed, unpack, widen
+from halk._online.moving import pack, unpack, widen
 from halk._online.scales import Scales
 from halk._online.settings import Settings
 from halk._validation import Indices, Matrix
@@ -34,9 +34,10 @@ class Model:
     """Learners side by side, one an output, that share inputs, scales and kernel.
 
     The first ``warm_up`` readings are kept. Whenever their number is a power of two,
-    and at the end, scales and bandwidth are taken from them and they are learned anew;
-    then they are let go, and scales and bandwidth rest. So the model can predict from
-    the first reading on, and in which portions readings come does not matter.
+    and at the end, scales and length scale are taken from them and they are learned
+    anew; then they are let go, and scales and length scale rest. So the model can
+    predict from the first reading on, and in which portions readings come does not
+    matter.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class Model:
         self.learners = [self.settings.learner(self.kernel) for _ in range(n_outputs)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"learners": [packed(one) for one in self.learners]}
+        return vars(self) | {"learners": [pack(one) for one in self.learners]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -98,7 +99,7 @@ class Model:
             self._learn(agents[one], X[one], Y[one])
 
     def settle(self, X: Matrix, Y: Matrix) -> None:
-        """Take scales and bandwidth from the first of these readings, for good."""
+        """Take scales and length scale from the first of these readings, for good."""
         _check_size("X", X)
         _check_size("y", Y)
         n = self.settings.warm_up

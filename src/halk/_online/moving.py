@@ -3,30 +3,23 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from halk.arena import Arena, dictionary_of
 from halk.learners import HALK
 
+Contents = tuple[int, int | None, dict[str, NDArray[Any]]]
 
-def packed(learner: HALK) -> tuple[int, int | None, Any]:
+
+def pack(learner: HALK) -> Contents:
     """Return steps made, number of features and state: all that a learner learned."""
-    return learner.n_steps, learner.n_features, learner.state
+    return learner.n_steps, learner.n_features, learner.state_dict()
 
 
-def unpack(fresh: HALK, contents: tuple[int, int | None, Any]) -> None:
-    """Put into a learner, which has learned nothing, what ``packed`` returned.
-
-    Arrays are copied: those of a file mapped into memory cannot be written to.
-    """
+def unpack(fresh: HALK, contents: Contents) -> None:
+    """Put into a learner, which has learned nothing, what ``pack`` returned."""
     n_steps, n_features, state = contents
     if n_features is not None:
-        fresh.restore(n_steps, n_features, lambda _: _copied(state))
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return type(value)(*map(_copied, value))
-    return np.array(value)
+        fresh.load_state_dict(n_steps, n_features, state)
 
 
 def widen(fresh: HALK, learner: HALK, n_features: int) -> None:
@@ -35,18 +28,7 @@ def widen(fresh: HALK, learner: HALK, n_features: int) -> None:
     Their atoms are zero in the features on top; points that are too have the values
     they had.
     """
-    n_steps, known, state = packed(learner)
+    n_steps, known, state = pack(learner)
     if known is not None:
-        wide = state._replace(arena=_widened(state.arena, n_features))
-        unpack(fresh, (n_steps, n_features, wide))
-
-
-def _widened(old: Arena, n_features: int) -> Arena:
-    p = int(old.tail[2])
-    tail = old.tail.copy()
-    tail[2] = n_features
-    atoms = np.zeros(len(old.atoms) // p * n_features)
-    new = old._replace(atoms=atoms, tail=tail)
-    for i, m in enumerate(old.order.tolist()):
-        dictionary_of(new, i).atoms[:p, :m] = dictionary_of(old, i).atoms[:, :m]
-    return new
+        state["atoms"] = np.pad(state["atoms"], ((0, 0), (0, n_features - known)))
+        unpack(fresh, (n_steps, n_features, state))

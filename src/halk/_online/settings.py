@@ -5,9 +5,8 @@ from typing import Any
 
 from halk._online.components import KERNELS, WIDTHS, kernel_for
 from halk._validation import Matrix, choice, integer, positive
-from halk.kernels import Kernel
+from halk.kernels import Kernel, as_kernel
 from halk.learners import HALK
-from halk.learners.settings import require_component
 from halk.losses import Loss
 from halk.network import Network
 
@@ -20,20 +19,20 @@ class Settings:
     ----------
     network : Network
     kernel : Kernel or str
-    bandwidth : float or str
+    length_scale : float or str
     loss : Loss
     epsilon, parsimony : float
         The budget; ``parsimony`` goes before ``epsilon`` unless it is None.
     standardizes_inputs, standardizes_target : bool
     warm_up : int
-        Readings that scales and bandwidth are taken from.
+        Readings that scales and length scale are taken from.
     options : dict
         Further arguments of :class:`halk.HALK`.
     """
 
     network: Network
     kernel: Any
-    bandwidth: Any
+    length_scale: Any
     loss: Loss
     epsilon: Any
     parsimony: Any
@@ -49,16 +48,15 @@ class Settings:
         if isinstance(self.kernel, str):
             choice("kernel", self.kernel, KERNELS)
         else:
-            require_component("kernel", self.kernel, Kernel, "'gaussian'")
-        if isinstance(self.bandwidth, str):
-            choice("bandwidth", self.bandwidth, WIDTHS)
+            as_kernel(self.kernel)
+        if isinstance(self.length_scale, str):
+            choice("length_scale", self.length_scale, WIDTHS)
         else:
-            positive("bandwidth", self.bandwidth)
+            positive("length_scale", self.length_scale)
 
     def kernel_for(self, Z: Matrix) -> Kernel:
         """Return the kernel for standardised inputs like these."""
-        kernel: Kernel = kernel_for(self.kernel, self.bandwidth, Z)
-        return kernel
+        return kernel_for(self.kernel, self.length_scale, Z)
 
     def learner(self, kernel: Kernel) -> HALK:
         """Return a learner that has learned nothing."""

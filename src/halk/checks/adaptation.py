@@ -1,103 +1,103 @@
-"""The laws of bandwidth adaptation."""
+"""The laws of adaptation: what a learner shows whose kernels change."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from halk._validation import Vector
-from halk.adaptation import N_STATE
-from halk.bandwidth import Adaptation
-from halk.checks.law import check_value, law
-from halk.compression import Dictionary, compress_arrays, dictionary
-from halk.formulas import Formulas, Rules, formulas_of
-from halk.kernels import Gaussian, Kernel, rescaled
-from halk.losses import Squared
-from halk.proximity import Squared as Distance
-from halk.step import Desk, adapt_arrays, desk
+from halk.bandwidth import Adaptation, Fixed
+from halk.checks.law import check_value, law, law_everywhere
+from halk.kernels import Gaussian, Kernel
+from halk.learners import HALK
+from halk.network import Network
 
-_N_ATOMS = 12
+_V = 3
 
 
 def check_adaptation(
-    rule: Adaptation, kernel: Kernel | None = None, n_steps: int = 200, seed: int = 0
+    rule: Adaptation, kernel: Kernel | None = None, n_steps: int = 300, seed: int = 0
 ) -> None:
-    """Check that an adaptation changes the bandwidth without harming the function.
+    """Check that an adaptation changes length scales without harming the function.
 
-    Its scale stays finite and positive; atoms stay a subset and weights finite; without
-    a change of scale the function stays bit for bit, with one it stays where its atoms
-    are, up to a quarter of its size; it is a value (equality, hash, pickle, repr).
-    Tried on a smooth function, with inputs that repeat.
+    Length scales stay within the rule's bounds, and as they are during the warm-up;
+    where one does not change, the step is that of a fixed kernel bit for bit; where one
+    does, the function stays where its atoms are, up to a quarter of its size; inputs
+    that repeat and inputs far from all others leave everything finite; and it is a
+    value (equality, hash, pickle, repr).
 
     Parameters
     ----------
     rule : Adaptation
     kernel : Kernel, default ``Gaussian(0.2)``
-        Of one feature, with a bandwidth.
+        Of one feature, with a length scale.
     n_steps : int
-        Readings to show it.
+        Readings per agent.
     seed : int
-
-    Raises
-    ------
-    LawError
-        With the law, the rule and a counterexample.
     """
     if not isinstance(rule, Adaptation):
         raise TypeError(f"rule must be an Adaptation, got {rule!r}")
-    rng, kernel = np.random.default_rng(seed), kernel or Gaussian(0.2)
-    formulas = formulas_of(Rules(kernel, Squared(), Distance(), rule))
-    m, D, place = _smooth(formulas)
-    state, scale, trust = np.zeros(N_STATE), np.ones(1), np.array([np.inf, 0.0])
-    for t in range(n_steps):
-        place.block.points[0, 0] = rng.uniform() if t % 5 else 0.5
-        now = float(scale[0])
-        before = _Seen(rescaled(kernel, now), D, m)
-        around = np.nan if t % 3 else 0.1
-        slope = float(rng.normal())
-        m = adapt_arrays(formulas, D, m, place, state, scale, slope, around, trust)
-        new = float(scale[0])
-        law(0 < new < np.inf, "finite scale", rule, f"step {t}: {new}")
-        _check_change(rule, before, _Seen(rescaled(kernel, new), D, m), t, new == now)
     check_value(rule)
+    kernel = kernel or Gaussian(0.2)
+    learner, twin = _make(kernel, rule), _make(kernel, _without_changes(rule))
+    own = _scales(learner)
+    low, high = (getattr(rule, name, 1.0) for name in ("narrowest", "widest"))
+    for t, (x, y) in enumerate(_stream(n_steps, seed)):
+        before = _scales(learner)
+        if t > 0:
+            twin.load_state_dict(learner.n_steps, 1, learner.state_dict())
+        for model in (learner, twin):
+            model.learn_one(x, y)
+        after, step = _scales(learner), np.full(_V, t)
+        within = (after >= low * own * (1 - 1e-12)) & (
+            after <= high * own * (1 + 1e-12)
+        )
+        law_everywhere(within, "within bounds", rule, step=step, length_scale=after)
+        moved = after != before
+        is_warm = t >= getattr(rule, "warm_up", 0)
+        law(is_warm or not moved.any(), "still during warm-up", rule, f"step {t}")
+        for i in range(_V):
+            _check_change(rule, learner, twin, i, t, bool(moved[i]))
 
 
-class _Seen:
-    """A copy of the function that a dictionary holds."""
+def _make(kernel: Kernel, rule: Adaptation) -> HALK:
+    network = Network.path(_V, tolerance=0.01)
+    return HALK(network, kernel, adaptation=rule, step_size=0.5, epsilon=0.01)
 
-    def __init__(self, kernel: Any, D: Dictionary, m: int) -> None:
-        self.kernel = kernel
-        self.atoms, self.weights = D.atoms[:, :m].T.copy(), D.weights[:m].copy()
 
-    def at(self, X: Any) -> Vector:
-        return np.asarray(self.kernel(X, self.atoms) @ self.weights)
+def _without_changes(rule: Any) -> Any:
+    """Return the rule with a threshold that nothing passes."""
+    return rule if isinstance(rule, Fixed) else replace(rule, threshold=1e9)
+
+
+def _scales(learner: Any) -> Vector:
+    return np.array(learner.length_scales, dtype=np.float64)
+
+
+def _stream(n_steps: int, seed: int) -> Any:
+    """Yield readings of a wave: every fifth input repeats, every ninth is far away."""
+    rng = np.random.default_rng(seed)
+    for t in range(n_steps):
+        x = rng.uniform(size=(_V, 1))
+        x = np.full((_V, 1), 0.5) if t % 5 == 4 else x
+        x = x + 1e3 * t if t % 9 == 8 else x
+        yield x, np.sin(6.0 * x[:, 0]) + 0.1 * rng.normal(size=_V)
 
 
 def _check_change(
-    rule: Adaptation, before: _Seen, after: _Seen, t: int, is_same: bool
+    rule: Adaptation, learner: Any, twin: Any, i: int, t: int, is_moved: bool
 ) -> None:
-    law(np.isfinite(after.weights).all(), "finite weights", rule, f"step {t}")
-    rows = {row.tobytes() for row in before.atoms}
-    subset = {row.tobytes() for row in after.atoms} <= rows
-    law(subset, "atoms are a subset", rule, f"step {t}")
-    if is_same:
-        stays = np.array_equal(after.weights, before.weights)
-        law(stays, "no change of scale, no change", rule, f"step {t}")
-    values, now = before.at(before.atoms), after.at(before.atoms)
-    moved, size = np.abs(now - values).max(), np.abs(values).max()
-    what = f"step {t}: moved by {moved:.3g}, of size {size:.3g}"
-    law(moved <= 0.25 * size, "the function stays at its atoms", rule, what)
-
-
-def _smooth(formulas: Formulas) -> tuple[int, Dictionary, Desk]:
-    """Return a dictionary that holds a smooth function."""
-    n = _N_ATOMS
-    D, place = dictionary(n, 1), desk(2 * n, n, 1, 1)
-    x = np.linspace(0.0, 1.0, n)
-    place.block.points[0, :n] = x
-    place.block.coefficients[:n] = np.sin(6.0 * x)
-    trust = np.array([np.inf, 0.0])
-    m = compress_arrays(
-        formulas.rows, formulas.procedures, D, 0, place.block, place.workspace, n,
-        1e-6, trust,
-    )  # fmt: skip
-    return int(m), D, place
+    """Compare an agent's step with the same one at an unchanged length scale."""
+    f, g, where = learner.function(i), twin.function(i), f"agent {i}, step {t}"
+    law(np.isfinite(f.weights).all(), "finite weights", rule, where)
+    rows = {row.tobytes() for row in g.atoms}
+    is_subset = {row.tobytes() for row in f.atoms} <= rows
+    law(is_subset, "atoms are a subset", rule, where)
+    if not is_moved:
+        same = np.array_equal(f.weights, g.weights)
+        law(same, "no change of scale, no change", rule, where)
+        return
+    values, now = g(g.atoms), f(g.atoms)
+    apart, size = np.abs(now - values).max(), np.abs(values).max()
+    what = f"{where}: moved by {apart:.3g}, of size {size:.3g}"
+    law(apart <= 0.25 * size, "the function stays at its atoms", rule, what)

@@ -51,11 +51,6 @@ def check_executor(
         missing readings; returns the agents after it.
     network, n_features, n_steps, seed
         As for :func:`check_learner`.
-
-    Raises
-    ------
-    LawError
-        With the learner, and the first agent that differs.
     """
     case = trial(factory, network, n_features, n_steps, seed)
     learner = case.trained()

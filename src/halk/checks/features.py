@@ -17,11 +17,6 @@ def check_features(features: FeatureMap, n_features: int = 1, seed: int = 0) -> 
     n_features : int
         Length of the points that it is tried on.
     seed : int
-
-    Raises
-    ------
-    LawError
-        With the law, the map and a counterexample.
     """
     check_value(features)
     X = np.random.default_rng(seed).normal(size=(9, n_features))

@@ -31,43 +31,45 @@ def law_everywhere(holds: Any, name: str, component: object, **seen: Any) -> Non
         law(False, name, component, ", ".join(listed))
 
 
-def check_value(component: Any) -> None:
+def check_value(component: Component) -> None:
     """Check that a component is a value: equality, hash, pickle, repr.
 
-    A :class:`halk.kernels.Custom` has no repr that evaluates back, and is pickled only
-    if its function can be imported.
+    It is pickled only if its class, or the function of a
+    :class:`halk.kernels.Custom`, can be imported; the latter has no repr that
+    evaluates back.
     """
-    same, parts = tuple(component), list(_parts(component))
+    parts, same = list(_parts(component)), tuple(vars(component).values())
     law(component == component, "equality", component, "it differs from itself")
     law(component != same, "equality", component, f"it equals the tuple {same!r}")
-    customs = [part for part in parts if isinstance(part, Custom)]
-    if all(_is_importable(custom.source) for custom in customs):
-        try:
-            twin = pickle.loads(pickle.dumps(component))
-        except Exception as error:
-            law(False, "pickling", component, f"{type(error).__name__}: {error}")
-        _check_twin(component, twin, "pickling")
-    if not customs:
+    functions = [part.function for part in parts if isinstance(part, Custom)]
+    if all(map(_is_importable, [*functions, *map(type, parts)])):
+        _check_copy(
+            component, "pickling", lambda: pickle.loads(pickle.dumps(component))
+        )
+    if not functions:
         names = {type(part).__name__: type(part) for part in parts}
-        try:
-            twin = eval(repr(component), names)
-        except Exception as error:
-            law(False, "repr evaluates back", component, str(error))
-        _check_twin(component, twin, "repr evaluates back")
+        text = repr(component)
+        for cls in names.values():
+            text = text.replace(cls.__qualname__, cls.__name__)
+        _check_copy(component, "repr evaluates back", lambda: eval(text, names))
 
 
-def _check_twin(component: Any, twin: Any, name: str) -> None:
+def _check_copy(component: Component, name: str, make: Any) -> None:
+    try:
+        twin = make()
+    except Exception as error:
+        law(False, name, component, f"{type(error).__name__}: {error}")
     law(twin == component, name, component, f"it came back as {twin!r}")
     law(hash(twin) == hash(component), "hash", component, "its equal has another")
 
 
-def _is_importable(function: Any) -> bool:
-    module = sys.modules.get(function.__module__)
-    return getattr(module, function.__qualname__, None) is function
+def _is_importable(thing: Any) -> bool:
+    module = sys.modules.get(getattr(thing, "__module__", ""))
+    return getattr(module, getattr(thing, "__qualname__", ""), None) is thing
 
 
-def _parts(component: Any) -> Iterator[Any]:
+def _parts(component: Component) -> Iterator[Component]:
     yield component
-    for field in component:
-        if isinstance(field, Component):
-            yield from _parts(field)
+    for value in vars(component).values():
+        if isinstance(value, Component):
+            yield from _parts(value)

@@ -94,7 +94,7 @@ class _Watcher:
             self._one = self._bars.add_task("", total=100)
 
     def start(self, run: Run) -> None:
-        """Show which run is under way; the first of a kind compiles."""
+        """Show which run is under way."""
         self._bars.update(self._one, description=f"  {run.name}", completed=0)
 
     def tell(self, share: float) -> None:

@@ -49,7 +49,6 @@ def run_up(
     resumed = sum(place.checkpoint.exists() for place in places)
     if resumed and not json:
         say(f"{resumed} agents go on from their checkpoints; --fresh begins anew")
-    plan.model.warm_up()  # once, not in every process
     supervisor = Supervisor(places, until_end)
     title = f"{network.name}: {plan.mode}, logs in {folder}"
     try:

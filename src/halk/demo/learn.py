@@ -104,8 +104,6 @@ def learned(key: str, job: Task, tell: Callable[[float], None]) -> Learned:
     choice = CHOICES[key]
     stream = filling(job.field, job.is_withheld, choice, N_STEPS, SEED)
     model = ENTRIES[key].make(job.network, choice, SEED)
-    fresh = ENTRIES[key].make(job.network, choice, SEED)
-    fresh.learn_many(stream.X[:1], stream.Y[:1])  # compiles, off the clock
 
     def progress(row: dict[str, float]) -> None:
         tell(row["step"] / N_STEPS)

@@ -61,8 +61,7 @@ def _all_learned(job: Any, console: Any) -> list[Learned]:
     found: list[Learned] = []
     with bars:
         for key in CHOICES:
-            first = " (compiling, once)" if not found else ""
-            bar = bars.add_task(f"{LABELS[key]}{first}", total=1.0)
+            bar = bars.add_task(LABELS[key], total=1.0)
             tell = partial(_told, bars, bar)
             found.append(learned(key, job, tell))
             if not console.is_terminal:

@@ -39,7 +39,7 @@ def facts_of(runner: Runner, now: float) -> dict[str, Any]:
         "step": node.step,
         "seconds_since_step": now - runner.stepped_at,
         "atoms": node.agent.order,
-        "bandwidth_scale": node.agent.scale,
+        "length_scale_factor": node.agent.scale,
         "readings": diary.n_readings,
         "gaps": diary.n_gaps,
         "bad_rows": diary.n_bad,

@@ -5,14 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
-import numpy as np
-
 from halk import HALK, Network, bandwidth, kernels, losses, proximity
-from halk.agent import Agent, Answer, Query
-from halk.compression import procedures
+from halk.agent import Agent
 from halk.deploy.keys import ConfigError, Keys
 from halk.deploy.named import named
 
@@ -24,7 +20,7 @@ _FAMILIES: dict[str, tuple[type[Any], tuple[Any, ...]]] = {
     "kernel": (kernels.Kernel, (kernels.Sum, kernels.Product, kernels.Custom)),
     "loss": (losses.Loss, ()),
     "proximity": (proximity.Proximity, ()),
-    "bandwidth": (bandwidth.Adaptation, ()),
+    "adaptation": (bandwidth.Adaptation, ()),
 }
 _PLAIN = tuple(
     name
@@ -53,24 +49,6 @@ class Model:
         pairs = [(0, j + 1) for j in range(len(tolerances))]
         star = Network(len(pairs) + 1, pairs, list(tolerances) if pairs else 0.0)
         return self.learner(star).agent(0, len(self.inputs))
-
-    def warm_up(self) -> None:
-        """Have everything compiled that an agent needs, before somebody waits for it.
-
-        What is compiled is cached: other processes load it.
-        """
-        procedures()
-        for can_decide, can_rescue in product((False, True), repeat=2):
-            # all that an agent may come to ask for in the middle of a step
-            procedures(can_decide, can_rescue, can_project=False)
-        agent = self.agent([0.0])
-        for step in range(12):  # the same points again: some are left out
-            x = np.full(len(self.inputs), 0.5 * (step % 3))
-            agent.predict(x)
-            agent.ask(x, 1.0)
-            agent.answer(1, Query(x + 0.1, 0.5, 1.0))
-            agent.update({1: Answer(0.5)} if step % 3 else {})
-        agent.recall(agent.memory)  # copies: so does who has outgrown its room
 
 
 def read_model(keys: Keys) -> Model:

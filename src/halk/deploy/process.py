@@ -137,8 +137,7 @@ def run_agent(
             f"{config.file}: readings must have an end to go with --until-end; leave "
             "one of them out"
         )
-    check_link(config)  # before what takes long
-    config.model.warm_up()
+    check_link(config)
     transport = connect(config)
     port = watched_port(config, transport, log) if owns_process else nullcontext()
     with port, closing(transport):

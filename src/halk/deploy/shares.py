@@ -1,4 +1,4 @@
-"""A table of the readings of all sensors, as one list of rows an agent."""
+"""A table of the readings of all sensors, as one list of rows per agent."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _row(line: int, x: Any, y: float, is_wrong: Any) -> Row:
 
 
 def as_csv(rows: list[Row], columns: Columns) -> str:
-    """Return rows as a file, in which every number is the same to the last bit.
+    """Return rows as a file, in which every number is the same bit for bit.
 
     A bad row stays one: in lockstep every row is a step.
     """

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from halk import HALK, Network
+from halk.agent import LARGEST
 from halk.deploy.activation import Activation
 from halk.deploy.clocks import Clock
 from halk.deploy.conditions import Conditions
@@ -25,7 +26,6 @@ from halk.deploy.plan import Plan
 from halk.deploy.rows import Row
 from halk.net import FreeNode
 from halk.net.faults import Delay, Faults, World
-from halk.step import LARGEST
 
 
 @dataclass(frozen=True)

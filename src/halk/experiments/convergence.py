@@ -54,7 +54,7 @@ ALPHA = 0.1  # times T^(-1/2)
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """S1 with squared loss and proximity, over finitely many readings an agent.
+    """S1 with squared loss and proximity, over finitely many readings per agent.
 
     By the representer theorem every function is a row of weights (N,) on the union of
     all agents' points.

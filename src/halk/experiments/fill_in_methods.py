@@ -64,7 +64,7 @@ class Entry:
 
 
 def _dictionary(choice: Choice) -> dict[str, Any]:
-    # length scales are in the inputs already: every feature has bandwidth 1
+    # length scales are in the inputs already: every feature has length scale 1
     return {
         "kernel": Gaussian(1.0),
         "step_size": choice["step_size"],
@@ -165,12 +165,12 @@ ENTRIES: dict[str, Entry] = {
     "halk-adaptive": Entry(
         "HALK, exact, adaptive bandwidth",
         _KERNEL | PRICES,
-        _halk("exact", bandwidth=LeaveOneOut()),
+        _halk("exact", adaptation=LeaveOneOut()),
     ),
     "halk-following": Entry(
         "HALK, exact, bandwidth follows loss",
         _KERNEL | PRICES,
-        _halk("exact", bandwidth=LossFollowing()),
+        _halk("exact", adaptation=LossFollowing()),
     ),
     "halk-paper": Entry("HALK, paper's coupling", _KERNEL | PRICES, _halk("paper")),
     "penalty": Entry("Penalty", _KERNEL | {"penalty": between(1e-4, 1e-1)}, _penalty),

@@ -21,7 +21,6 @@ from halk.report import Page, Section, Table, write
 _PACKAGES = (
     "numpy",
     "scipy",
-    "numba",
     "matplotlib",
     "pyarrow",
     "scikit-learn",

@@ -114,7 +114,7 @@ def _linear(features: Any) -> Callable[[Setup], Learner]:
 def _rbf(setup: Setup) -> Learner:
     return learners.RBFNetwork(
         **setup.priced(),
-        bandwidth=setup.bandwidth,
+        length_scale=setup.bandwidth,
         n_centres=setup.n_centres,
         low=setup.low,
         high=setup.high,
@@ -127,7 +127,7 @@ def _random(setup: Setup) -> dict[str, Any]:
     arguments.pop("step")
     return arguments | {
         "n_frequencies": setup.n_random,
-        "bandwidth": setup.bandwidth,
+        "length_scale": setup.bandwidth,
         "seed": setup.seed,
     }
 
@@ -150,12 +150,12 @@ METHODS: dict[str, Method] = {
     "halk-adaptive": Method(
         "HALK, adaptive bandwidth",
         "vermilion",
-        lambda s: _halk(s, bandwidth=LeaveOneOut()),
+        lambda s: _halk(s, adaptation=LeaveOneOut()),
     ),
     "halk-following": Method(
         "HALK, bandwidth follows loss",
         "orange",
-        lambda s: _halk(s, bandwidth=LossFollowing()),
+        lambda s: _halk(s, adaptation=LossFollowing()),
     ),
     "penalty": Method("Penalty", "green", _penalty),
     "consensus": Method("Consensus", "sky", _consensus),

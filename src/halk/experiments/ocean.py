@@ -175,9 +175,9 @@ class Salinity(Ocean):
 
 def _widths(results: list[Result]) -> list[Line]:
     """Return the bandwidths of a few agents in the first run, in metres."""
-    if not results or "bandwidth" not in results[0].trace.agents:
+    if not results or "length_scale" not in results[0].trace.agents:
         return []
     trace = results[0].trace
-    width = trace.agents["bandwidth"] * METRES
+    width = trace.agents["length_scale"] * METRES
     some = np.linspace(0, width.shape[1] - 1, min(N_SHOWN, width.shape[1])).astype(int)
     return [Line("", trace["step"], width[:, i], style="vermilion") for i in some]

@@ -34,7 +34,7 @@ def _settles(adaptive: Result) -> tuple[bool, Numbers]:
     if adaptive.numbers["diverged_at"] is not None:
         names = ("share of agents steady", "share at a bound")
         return False, dict.fromkeys(names, float("inf"))
-    width, guard = adaptive.trace.agents["bandwidth"], LeaveOneOut()
+    width, guard = adaptive.trace.agents["length_scale"], LeaveOneOut()
     late = width[int(0.8 * len(width)) :]
     apart = np.abs(late / late.mean(axis=0) - 1.0).max(axis=0)
     ratio = late[-1] / adaptive.numbers["start_bandwidth"]

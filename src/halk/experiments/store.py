@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from halk import _core
 from halk._atomic import replacing
 from halk.errors import HalkError
 from halk.experiments.runs import Result, Run
@@ -34,7 +35,7 @@ class OutputError(HalkError, OSError):
 def code_digest() -> str:
     """Return a fingerprint of the sources that results depend on."""
     root = Path(str(resources.files("halk")))
-    total = hashlib.sha256()
+    total = hashlib.sha256(_core.build_info()["digest"].encode())
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root).as_posix()
         if not name.startswith(_OTHER):

@@ -10,10 +10,10 @@ from halk.learners.alone import Alone
 from halk.learners.base import Learner
 from halk.learners.consensus import Consensus
 from halk.learners.dictionary import DictionaryLearner
+from halk.learners.fixed_features import FeatureLearner
 from halk.learners.halk import HALK
 from halk.learners.linear import Linear
 from halk.learners.nlms import NLMS
-from halk.learners.parametric import FeatureLearner
 from halk.learners.penalty import Penalty
 from halk.learners.polk import POLK
 from halk.learners.rbf import RBFNetwork

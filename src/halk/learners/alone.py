@@ -15,7 +15,7 @@ from halk.network import Network
 class Alone(DictionaryLearner):
     """Online kernel learning by agents that do not talk.
 
-    Every function is, to the last bit, that of HALK on a network without edges. The
+    Every function is, bit for bit, that of HALK on a network without edges. The
     network says whose disagreement is measured, and against which tolerance.
 
     Parameters
@@ -45,7 +45,7 @@ class Alone(DictionaryLearner):
         alpha: Any = None,
         step: str = "normalized",
         norm_bound: float | None = None,
-        bandwidth: Adaptation | None = None,
+        adaptation: Adaptation | None = None,
         standardize: bool | str = False,
         n_jobs: int | None = None,
     ) -> None:

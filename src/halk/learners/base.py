@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any, Self
 
@@ -13,8 +13,8 @@ import numpy as np
 from halk import checkpoint
 from halk._validation import Indices, Matrix, Vector, array, require, without_nan
 from halk.learners.executor import Executor
-from halk.learners.readings import StepLister, checked, one_step, pieces, single
-from halk.losses import Loss
+from halk.learners.readings import checked, one_step, pieces, single
+from halk.losses import Loss, as_loss
 from halk.network import Network
 from halk.simulator import Readings, Record
 
@@ -39,7 +39,8 @@ class Learner(ABC):
             raise TypeError(f"network must be a Network, got {self.network!r}")
         self.n_steps = 0
         self._executor: Executor | None = None
-        self._lister: StepLister | None = None
+        self._is_fast = False
+        self._takes_labels = as_loss(self.loss).takes_labels
 
     @abstractmethod
     def _make_executor(self, n_features: int) -> Executor:
@@ -67,18 +68,17 @@ class Learner(ABC):
         y : array (n_agents,)
             NaN where an agent has no reading; its row of ``x`` may then be NaN too.
         """
-        if self._lister is not None:
-            step = self._lister.listed(x, y)
-            if step is not None:
-                self._learn(*step)
-                return
+        executor: Any = self._executor
+        if self._is_fast and executor.learn_one(x, y, self._takes_labels):
+            self.n_steps += 1
+            return
         V = self.network.n_agents
         X = array("x", x, (V, self.n_features))
         Y = array("y", y, (V,))
         self._learn(one_step(X, Y, self.loss))
 
     def learn_many(self, X: Any, Y: Any) -> None:
-        """Make many steps in one compiled call; the same as ``learn_one`` in a loop.
+        """Make many steps in one native call; the same as ``learn_one`` in a loop.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Learner(ABC):
             self._learn(part)
 
     def learn_readings(self, agents: Any, X: Any, Y: Any) -> None:
-        """Learn single readings in the order they came, each a step of its own.
+        """Learn single readings in the order they came, each in a step of its own.
 
         The cost is that of the agents concerned, whatever the size of the network. A
         NaN target is no reading, and no step.
@@ -126,11 +126,15 @@ class Learner(ABC):
         finally:  # an interrupt loses no step that was made
             self.n_steps += executor.steps_made
 
+    def prepare(self, n_features: int) -> None:
+        """Be ready for inputs of this length, before the first reading."""
+        self._prepared(n_features)
+
     def _prepared(self, n_features: int) -> Executor:
         if self._executor is None:
             require(n_features > 0, "n_features", "be at least 1", n_features)
             self._executor = self._make_executor(n_features)
-            self._lister = StepLister(self.network.n_agents, n_features, self.loss)
+            self._is_fast = hasattr(self._executor, "learn_one")
         return self._executor
 
     # predicting
@@ -142,10 +146,6 @@ class Learner(ABC):
         ----------
         x : array (n_agents, n_features)
         """
-        if self._lister is not None:
-            inputs = self._lister.inputs(x)
-            if inputs is not None:
-                return self._values(self._lister.everybody, inputs)
         V = self.network.n_agents
         X = without_nan("x", array("x", x, (V, self.n_features)))
         return self._values(np.arange(V), X)
@@ -192,24 +192,30 @@ class Learner(ABC):
         checkpoint.save(self, path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], kernel: Any = None) -> Self:
+    def load(
+        cls,
+        path: str | PathLike[str],
+        kernel: Any = None,
+        loss: Any = None,
+        proximity: Any = None,
+    ) -> Self:
         """Return the model of a file; learning goes on as if it had never stopped.
 
-        ``kernel`` is needed if it holds a function, which no file does.
+        Components of your own are not in the file: they are taken from modules that are
+        already imported, or from here.
         """
-        return checkpoint.load(path, cls, kernel)
+        return checkpoint.load(path, cls, kernel=kernel, loss=loss, proximity=proximity)
 
-    @property
-    def state(self) -> Any:
-        """What the next step needs, a named tuple; None before the first reading."""
-        return None if self._executor is None else self._executor.state
+    def state_dict(self) -> dict[str, Any]:
+        """Return what the next step needs, as arrays; none before the first reading."""
+        return {} if self._executor is None else self._executor.state_dict()
 
-    def restore(
-        self, n_steps: int, n_features: int, change: Callable[[Any], Any]
+    def load_state_dict(
+        self, n_steps: int, n_features: int, state: Mapping[str, Any]
     ) -> None:
-        """Go on after ``n_steps`` from what ``change`` makes of a fresh state."""
-        executor = self._prepared(n_features)
-        executor.state = change(executor.state)
+        """Go on after ``n_steps`` from a state of a learner of the same settings."""
+        self.prepare(n_features)
+        self._prepared(n_features).load_state_dict(state)
         self.n_steps = n_steps
 
     # looking inside
@@ -233,23 +239,23 @@ class Learner(ABC):
 
     @property
     def multipliers(self) -> Vector:
-        """Price of every tolerance, in the order of ``network.edges``."""
+        """Multiplier of every tolerance, in the order of ``network.edges``."""
         if self._executor is None:
             return np.zeros(self.network.n_edges)
         return self._executor.multipliers
 
     @property
     def violations(self) -> Vector:
-        """Running mean of ``h - tolerance`` an edge; 0 for an edge never asked."""
+        """Running mean of ``h - tolerance`` per edge; 0 for an edge never asked."""
         if self._executor is None:
             return np.zeros(self.network.n_edges)
         return self._executor.violations
 
     @property
-    def bandwidths(self) -> Matrix | None:
-        """Bandwidth that every agent predicts with; None where there is none.
+    def length_scales(self) -> Matrix | None:
+        """Length scale that every agent predicts with; None where there is none.
 
-        (n_agents,), or (n_agents, n_features) for one a feature.
+        (n_agents,), or (n_agents, n_features) for one per feature.
         """
         return None
 

@@ -1,6 +1,6 @@
 """Consensus: neighbours must agree."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,9 +28,10 @@ class Consensus(HALK):
 
     @property
     def violations(self) -> Vector:
-        """Running mean of ``h - tolerance`` an edge; 0 for an edge never asked."""
-        state = self.state
-        if state is None:
+        """Running mean of ``h - tolerance`` per edge; 0 for an edge never asked."""
+        if self._executor is None:
             return super().violations
         # the executor, whose tolerances are 0, has the mean of h
-        return super().violations - np.where(state.asked, self.network.tolerance, 0.0)
+        executor: Any = self._executor
+        tolerance = np.where(executor.asked, self.network.tolerance, 0.0)
+        return super().violations - tolerance

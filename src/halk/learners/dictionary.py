@@ -10,18 +10,17 @@ import numpy as np
 
 from halk import proximity as proximities
 from halk._validation import Matrix, Vector, choice, integer
-from halk.agent import Agent
+from halk.agent import ADOPTED, Agent, Pace
 from halk.bandwidth import Adaptation
-from halk.expansion import Expansion
+from halk.function import Function
 from halk.kernels import Kernel
 from halk.learners.base import Learner
 from halk.learners.executor import Executor
-from halk.learners.settings import STANDARDIZE, paces, rules, settings
+from halk.learners.settings import STANDARDIZE, components, paces, settings
 from halk.simulator import Simulator
-from halk.step import ADOPTED, Pace
 
 
-class Functions(Sequence[Expansion]):
+class Functions(Sequence[Function]):
     """The agents' functions, made when they are asked for."""
 
     def __init__(self, learner: DictionaryLearner) -> None:
@@ -46,7 +45,7 @@ class DictionaryLearner(Learner):
 
     Multipliers move by S6 from zero; with ``price`` they are that number and stay. At
     price zero agents learn alone: the neighbours' terms would only be zeros, and offset
-    and bandwidth would travel with them.
+    and length scale would travel with them.
     """
 
     kernel: Kernel
@@ -62,7 +61,7 @@ class DictionaryLearner(Learner):
     coupling: str = "paper"
     step: str
     norm_bound: float | None
-    bandwidth: Adaptation | None
+    adaptation: Adaptation | None
     standardize: bool | str
     n_jobs: int | None = None
 
@@ -78,8 +77,8 @@ class DictionaryLearner(Learner):
         choice("standardize", self.standardize, STANDARDIZE)
         if self.n_jobs is not None:
             integer("n_jobs", self.n_jobs, minimum=1)
-        self._rules = rules(
-            self.kernel, self.loss, self.proximity, self.bandwidth, self.standardize
+        self._components = components(
+            self.kernel, self.loss, self.proximity, self.adaptation, self.standardize
         )
         self._paces = paces(
             n_models or self.network.n_agents, self.step_size, self.dual_step_size,
@@ -98,47 +97,48 @@ class DictionaryLearner(Learner):
             self._paces[:, 1] = 0.0
         if self._price == 0.0:
             self._settings = self._settings._replace(is_exact=False)
-            if hasattr(self._rules.adaptation, "sharing"):
-                apart = self._rules.adaptation._replace(sharing=0.0)
-                self._rules = self._rules._replace(adaptation=apart)
+            rule: Any = self._components.adaptation
+            if hasattr(rule, "sharing"):
+                alone = replace(rule, sharing=0.0)
+                self._components = self._components._replace(adaptation=alone)
 
     def _make_executor(self, n_features: int) -> Executor:
-        self.kernel.check_features(n_features)
+        self._components.kernel.check_features(n_features)
         network = self.network
         if self._tolerance is not None:
             same = np.full(network.n_edges, self._tolerance)
             network = replace(network, tolerance=same)
         return Simulator(
-            network, self._rules, self._settings, self._paces, n_features, self._price,
-            self.n_jobs or 1,
+            network, self._components, self._settings, self._paces, n_features,
+            self._price, self.n_jobs or 1,
         )  # fmt: skip
 
     @property
     def multipliers(self) -> Vector:
-        """Price of every tolerance, in the order of ``network.edges``."""
+        """Multiplier of every tolerance, in the order of ``network.edges``."""
         if self._executor is None:
             return np.full(self.network.n_edges, self._price or 0.0)
         return self._executor.multipliers
 
     @property
     def functions(self) -> Functions:
-        """The agents' functions, in units of the target less offset, over spread."""
+        """The agents' functions, in units of the target less offset, over std."""
         return Functions(self)
 
-    def function(self, agent: int | str) -> Expansion:
+    def function(self, agent: int | str) -> Function:
         """Return a copy of one agent's function."""
         i = self.network.index(agent)
         if self._executor is None:
             raise ValueError("functions must be learned first: call learn_one")
         executor: Any = self._executor
-        function: Expansion = executor.function(i)
+        function: Function = executor.function(i)
         return function
 
     def agent(self, agent: int | str, n_features: int | None = None) -> Agent:
         """Return one agent by itself, untaught, with the settings it has here.
 
         Agents talk by messages that somebody carries; they follow the trajectory of
-        this learner to the last bit. ``n_features`` is needed before the first reading.
+        this learner bit for bit. ``n_features`` is needed before the first reading.
         """
         i = self.network.index(agent)
         n_features = self.n_features if n_features is None else n_features
@@ -151,24 +151,44 @@ class DictionaryLearner(Learner):
         pace = Pace(*(float(number) for number in self._paces[i]))
         neighbours = self.network.neighbours[edges].tolist()
         made = Agent(
-            self._rules, self._settings, pace, neighbours, tolerance, n_features
+            self._components, self._settings, pace, neighbours, tolerance, n_features
         )
-        made.multipliers[:] = self._price or 0.0
-        made.target[ADOPTED] = float(self._price == 0.0)
+        made.multipliers = np.full(len(neighbours), self._price or 0.0)
+        target = made.target
+        target[ADOPTED] = float(self._price == 0.0)
+        made.target = target
         return made
 
     @property
-    def bandwidths(self) -> Matrix | None:
-        """Bandwidth of every agent's kernel; None for kernels without one.
+    def target(self) -> Matrix:
+        """Running statistics of the agents' targets, (n_agents, 6); see `halk.agent`.
 
-        (n_agents,), or (n_agents, n_features) for one a feature.
+        Setting them changes no weight.
         """
-        bandwidth = getattr(self.kernel, "bandwidth", None)
-        if bandwidth is None:
+        if self._executor is None:
+            raise ValueError("target must be learned first: call learn_one or prepare")
+        executor: Any = self._executor
+        target: Matrix = executor.target
+        return target
+
+    @target.setter
+    def target(self, target: Matrix) -> None:
+        executor: Any = self._executor
+        executor.target = target
+
+    @property
+    def length_scales(self) -> Matrix | None:
+        """Length scale of every agent's kernel; None for kernels without one.
+
+        (n_agents,), or (n_agents, n_features) for one per feature.
+        """
+        length_scale = getattr(self.kernel, "length_scale", None)
+        if length_scale is None:
             return None
         scale = np.ones(self.network.n_agents)
         if self._executor is not None:
-            scale = scale * self._executor.state.scale
-        if np.ndim(bandwidth) == 0:
-            return scale * float(bandwidth)
-        return np.outer(scale, bandwidth)
+            executor: Any = self._executor
+            scale = scale * executor.scale
+        if np.ndim(length_scale) == 0:
+            return scale * float(length_scale)
+        return np.outer(scale, length_scale)

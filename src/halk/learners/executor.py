@@ -1,5 +1,6 @@
 """What a learner needs of whoever runs its agents."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from halk._validation import Indices, Matrix, Vector
@@ -10,8 +11,6 @@ class Executor(Protocol):
     """Runs all agents of a network for inputs of one length."""
 
     n_features: int
-    state: Any
-    """What the next step needs to know: a named tuple of arrays."""
 
     @property
     def steps_made(self) -> int:
@@ -36,11 +35,17 @@ class Executor(Protocol):
 
     @property
     def multipliers(self) -> Vector:
-        """Price of every tolerance, (E,)."""
+        """Multiplier of every tolerance, (E,)."""
 
     @property
     def violations(self) -> Vector:
-        """Running mean of ``h - tolerance`` an edge, (E,); 0 for one never asked."""
+        """Running mean of ``h - tolerance`` per edge, (E,); 0 for one never asked."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what the next step needs to know, as arrays."""
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state; raises ``ValueError`` if it does not fit."""
 
     @property
     def bytes_sent(self) -> int:

@@ -27,15 +27,15 @@ class HALK(DictionaryLearner):
     loss : Loss, default ``Squared()``
     proximity : Proximity, default ``Squared()``
         The distance ``h`` of two neighbours' predictions that the tolerance bounds.
-    step_size : float or one an agent, default 0.1
+    step_size : float or one per agent, default 0.1
         ``eta``.
-    dual_step_size : float or one an agent, optional
+    dual_step_size : float or one per agent, optional
         Step size of the multipliers; the same as ``step_size`` by default.
     regularization, dual_regularization : float, default 1e-5
         ``lambda`` and ``delta``.
     tightening : float, default 0
         ``nu``: how much closer than the tolerance neighbours are asked to be.
-    epsilon, parsimony, alpha : float or one an agent, optional
+    epsilon, parsimony, alpha : float or one per agent, optional
         The compression budget, in one of three ways: ``epsilon`` itself,
         ``epsilon = parsimony * eta^(3/2)``, or ``epsilon = alpha * eta``. Without any,
         ``epsilon = 0.01``.
@@ -47,12 +47,13 @@ class HALK(DictionaryLearner):
         ``"normalized"`` (S9) is stable for any step size; ``"plain"`` is the paper's.
     norm_bound : float, optional
         Largest norm of a function (S8).
-    bandwidth : Adaptation, optional
+    adaptation : Adaptation, optional
+        How every agent finds its own length scale:
         ``bandwidth.LeaveOneOut()`` (S10) or ``bandwidth.LossFollowing()``.
     standardize : {False, "offset", True}
-        Remove the running mean of each agent's targets, or mean and spread, and put
-        them back in predictions. With True, tolerances count in squares of the agent's
-        own spread: meant for sensors of similar range. Multipliers rest for an agent's
+        Remove the running mean of each agent's targets, or mean and std, and put them
+        back in predictions. With True, tolerances count in squares of the agent's own
+        std: meant for sensors of similar range. Multipliers rest for an agent's
         first ten readings.
     n_jobs : int, optional
         Threads that share the steps of a large network, of 2000 readings or more; one
@@ -87,7 +88,7 @@ class HALK(DictionaryLearner):
         coupling: str = "exact",
         step: str = "normalized",
         norm_bound: float | None = None,
-        bandwidth: Adaptation | None = None,
+        adaptation: Adaptation | None = None,
         standardize: bool | str = False,
         n_jobs: int | None = None,
     ) -> None:
@@ -129,4 +130,4 @@ class HALK(DictionaryLearner):
         self._paces[:, 2] = budget
         if self._executor is not None:
             executor: Any = self._executor
-            executor.paces[:, 2] = budget
+            executor.set_budget(budget)

@@ -4,16 +4,102 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from halk import losses
 from halk import proximity as proximities
+from halk._core import add_rows
+from halk._validation import Indices, Matrix, Vector
 from halk.features import FeatureMap, Monomials
-from halk.learners.executor import Executor
-from halk.learners.parametric import FeatureLearner
+from halk.learners.fixed_features import (
+    FeatureLearner,
+    IndependentAgents,
+    RoundTrip,
+    Setup,
+    Writes,
+    find_edges,
+    squared_norms,
+)
 from halk.learners.settings import LOSS, PROXIMITY
 from halk.network import Network
-from halk.parametric import PrimalDual
+from halk.simulator import DOUBLE
 
 _FEATURES = Monomials(2)
+
+
+class PrimalDualAgents(IndependentAgents):
+    """Runs agents that descend, and multipliers that ascend, the Lagrangian (S2).
+
+    S3 to S6, S8 and S9 with ``phi(x)`` for ``k(x, .)``.
+    """
+
+    def __init__(self, setup: Setup, n_features: int) -> None:
+        super().__init__(setup, n_features)
+        self.state["multipliers"] = np.zeros(setup.network.n_edges)
+
+    def _move(self, seen: RoundTrip) -> Writes:
+        mu = self.state["multipliers"][seen.edges]
+        g = seen.slope + np.bincount(seen.reader, mu * seen.d1h, len(seen.slope))  # S3
+        step = self._step_exact if self.setup.settings.is_exact else self._step_own
+        return [
+            (self.state["weights"], *step(seen, mu, g)),
+            (self.state["multipliers"], seen.edges, self._ascend(seen, mu)),
+        ]
+
+    def _step_own(self, seen: RoundTrip, mu: Vector, g: Vector) -> tuple[Any, Matrix]:
+        """Return who moves and where to, S5 without the neighbours' pulls."""
+        curvature = squared_norms(seen.phi) * self._own_curvature(seen.agents)
+        eta = self._step_sizes(seen.agents, curvature)
+        moved = self._shrink(self.state["weights"][seen.agents], eta)
+        rows = np.arange(len(eta))
+        add_rows(moved, rows, -eta * g, seen.phi, rows)
+        return seen.agents, self._project(moved)
+
+    def _step_exact(self, seen: RoundTrip, mu: Vector, g: Vector) -> tuple[Any, Matrix]:
+        """Return who moves and where to, S5."""
+        active, mine, theirs = seen.join()
+        n, squared = len(active), squared_norms(seen.phi)
+        kappa = np.zeros(n)
+        kappa[mine] = squared
+        np.maximum.at(kappa, theirs, squared[seen.reader])
+        bound = 2.0 * self.setup.proximity.curvature
+        curvature = self._own_curvature(active) + bound * np.bincount(theirs, mu, n)
+        eta = self._step_sizes(active, kappa * curvature)
+        moved = self.state["weights"][active]
+        moved[mine] = self._shrink(moved[mine], eta[mine])
+        add_rows(moved, mine, -eta[mine] * g, seen.phi, np.arange(len(mine)))
+        pull = mu * seen.d2h  # S4
+        add_rows(moved, theirs, -eta[theirs] * pull, seen.phi, seen.reader)
+        # a pull of exactly zero is no pull
+        is_moved = np.bincount(theirs, np.abs(pull), n) > 0.0
+        is_moved[mine] = True
+        return active[is_moved], self._project(moved[is_moved])
+
+    def _own_curvature(self, agents: Indices) -> Vector:
+        """Return the curvature of agents' own terms, for S9: with a reading or not."""
+        edges, place = find_edges(self.setup.network, agents)
+        mu = self.state["multipliers"][edges]
+        total = np.bincount(place, mu, len(agents)).astype(np.float64)
+        return self.setup.loss.curvature + 2.0 * self.setup.proximity.curvature * total
+
+    def _ascend(self, seen: RoundTrip, mu: Vector) -> Vector:
+        """Return the multipliers of the edges asked, S6."""
+        settings, tolerance = self.setup.settings, self.setup.network.tolerance
+        eta = self.setup.paces[seen.agents, 1][seen.reader]
+        kept = 1.0 - settings.dual_regularization * eta * eta
+        excess = seen.h - tolerance[seen.edges] + settings.tightening
+        moved: Vector = np.maximum(mu * kept + eta * excess, 0.0)
+        return moved
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of all queries and answers so far.
+
+        A query holds the point, and under the exact coupling the asking agent's
+        prediction and multiplier; an answer holds the neighbour's prediction.
+        """
+        query = self.n_features + 2 * self.setup.settings.is_exact
+        return DOUBLE * (query + 1) * int(self.state["asked"].sum())
 
 
 class Linear(FeatureLearner):
@@ -46,6 +132,8 @@ class Linear(FeatureLearner):
     array([0.2, 0. , 0.2])
     """
 
+    executor = PrimalDualAgents
+
     def __init__(
         self,
         network: Network,
@@ -62,6 +150,3 @@ class Linear(FeatureLearner):
         norm_bound: float | None = None,
     ) -> None:
         super().__init__(locals(), features)
-
-    def _make_executor(self, n_features: int) -> Executor:
-        return PrimalDual(self._setup, n_features)

@@ -1,17 +1,26 @@
-"""NLMS: a straight line an agent, the least that any method must beat."""
+"""NLMS: one straight line per agent, the least that any method must beat."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from halk import proximity as proximities
+from halk._validation import Indices, Vector
 from halk.features import Identity
-from halk.learners.executor import Executor
-from halk.learners.parametric import FeatureLearner
+from halk.learners.fixed_features import FeatureLearner, IndependentAgents
 from halk.learners.settings import LOSS, PROXIMITY
-from halk.losses import Loss
 from halk.network import Network
-from halk.parametric import Relative
+
+_TINY = 1e-12
+"""Keeps a step finite at features of zero, which it does not move along anyway."""
+
+
+class RelativeAgents(IndependentAgents):
+    """Runs agents by themselves with steps ``eta / |phi(x)|^2``, for squared loss."""
+
+    def _step_sizes(self, agents: Indices, curvature: Vector) -> Vector:
+        eta: Vector = self.setup.paces[agents, 0] / (_TINY + curvature)
+        return eta
 
 
 class NLMS(FeatureLearner):
@@ -23,7 +32,7 @@ class NLMS(FeatureLearner):
     ----------
     network : Network
         Says whose disagreement is measured, and against which tolerance.
-    step_size : float or one an agent, default 0.5
+    step_size : float or one per agent, default 0.5
         Share of the error at a reading that is taken away; stable below 2.
     intercept : bool, default True
         Whether ``phi`` begins with a one.
@@ -39,7 +48,8 @@ class NLMS(FeatureLearner):
     array([[1.5, 1.5]])
     """
 
-    loss: Loss = LOSS
+    executor = RelativeAgents
+    loss = LOSS
 
     def __init__(
         self,
@@ -49,6 +59,3 @@ class NLMS(FeatureLearner):
         proximity: proximities.Proximity = PROXIMITY,
     ) -> None:
         super().__init__(locals(), Identity(intercept))
-
-    def _make_executor(self, n_features: int) -> Executor:
-        return Relative(self._setup, n_features)

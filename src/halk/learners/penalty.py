@@ -57,7 +57,7 @@ class Penalty(DictionaryLearner):
         coupling: str = "paper",
         step: str = "normalized",
         norm_bound: float | None = None,
-        bandwidth: Adaptation | None = None,
+        adaptation: Adaptation | None = None,
         standardize: bool | str = False,
         n_jobs: int | None = None,
     ) -> None:

@@ -55,15 +55,15 @@ class POLK(DictionaryLearner):
         alpha: float | None = None,
         step: str = "normalized",
         norm_bound: float | None = None,
-        bandwidth: Adaptation | None = None,
+        adaptation: Adaptation | None = None,
         standardize: bool | str = False,
     ) -> None:
         super().__init__(locals(), n_models=1)
 
     def _make_executor(self, n_features: int) -> Executor:
-        self.kernel.check_features(n_features)
+        self._components.kernel.check_features(n_features)
         return Pooled(
-            self.network, self._rules, self._settings, self._paces, n_features
+            self.network, self._components, self._settings, self._paces, n_features
         )
 
     def agent(self, agent: int | str, n_features: int | None = None) -> Agent:

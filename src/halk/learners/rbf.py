@@ -7,11 +7,10 @@ from typing import Any
 from halk import losses
 from halk import proximity as proximities
 from halk.features import RadialBasis
-from halk.learners.executor import Executor
-from halk.learners.parametric import FeatureLearner
+from halk.learners.fixed_features import FeatureLearner
+from halk.learners.linear import PrimalDualAgents
 from halk.learners.settings import LOSS, PROXIMITY
 from halk.network import Network
-from halk.parametric import PrimalDual
 
 
 class RBFNetwork(FeatureLearner):
@@ -24,27 +23,29 @@ class RBFNetwork(FeatureLearner):
     ----------
     centres : array (D, p), optional
         Where the bumps are. By default drawn uniformly from a box.
-    bandwidth : float or one a feature, default 1
+    length_scale : float or one per feature, default 1
     n_centres, low, high, seed : int, floats, int
-        Their number, the corners of the box (a number, or one a feature), and the seed,
-        for centres that are drawn.
+        Number of centres to draw, corners of the box (a number, or one per feature),
+        and the seed.
 
     The others as for :class:`HALK`.
 
     Examples
     --------
     >>> from halk import Network
-    >>> model = RBFNetwork(Network.path(3), bandwidth=0.1, n_centres=20)
+    >>> model = RBFNetwork(Network.path(3), length_scale=0.1, n_centres=20)
     >>> model.learn_one([[0.1], [0.2], [0.3]], [1.0, 2.0, 3.0])
     >>> model.model_order
     array([20, 20, 20])
     """
 
+    executor = PrimalDualAgents
+
     def __init__(
         self,
         network: Network,
         centres: Any = None,
-        bandwidth: Any = 1.0,
+        length_scale: Any = 1.0,
         loss: losses.Loss = LOSS,
         proximity: proximities.Proximity = PROXIMITY,
         n_centres: int = 30,
@@ -62,10 +63,7 @@ class RBFNetwork(FeatureLearner):
     ) -> None:
         arguments = locals()
         if centres is None:
-            features = RadialBasis.uniform(n_centres, low, high, bandwidth, seed)
+            features = RadialBasis.uniform(n_centres, low, high, length_scale, seed)
         else:
-            features = RadialBasis(centres, bandwidth)
+            features = RadialBasis(centres, length_scale)
         super().__init__(arguments, features)
-
-    def _make_executor(self, n_features: int) -> Executor:
-        return PrimalDual(self._setup, n_features)

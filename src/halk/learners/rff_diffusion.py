@@ -4,14 +4,51 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from halk import losses
 from halk import proximity as proximities
+from halk._core import add_rows
 from halk.features import RandomFourier
-from halk.learners.executor import Executor
-from halk.learners.parametric import FeatureLearner
+from halk.learners.fixed_features import (
+    FeatureLearner,
+    IndependentAgents,
+    RoundTrip,
+    Setup,
+    Writes,
+)
 from halk.learners.settings import LOSS, PROXIMITY
 from halk.network import Network
-from halk.parametric import Diffusion
+from halk.simulator import DOUBLE
+
+
+class DiffusionAgents(IndependentAgents):
+    """Runs agents that learn by themselves, then average with their neighbours.
+
+    ``w_i = psi_i + sum_j a_ij (psi_j - psi_i)`` over the neighbours j with a reading,
+    with Metropolis weights ``a_ij = 1 / (1 + max(n_i, n_j))`` of degrees n: the weight
+    of the silent ones stays with the agent.
+    """
+
+    def __init__(self, setup: Setup, n_features: int) -> None:
+        super().__init__(setup, n_features)
+        degrees = setup.network.degree[setup.network.edges]
+        self._mixing = 1.0 / (1.0 + degrees.max(axis=1).astype(np.float64))
+
+    def _move(self, seen: RoundTrip) -> Writes:
+        psi = self._adapt(seen)
+        active, mine, hearing = seen.join()
+        weight = self._mixing[seen.edges]
+        mixed = self.state["weights"][active]
+        mixed[mine] = psi
+        mixed *= (1.0 - np.bincount(hearing, weight, len(active)))[:, None]
+        add_rows(mixed, hearing, weight, psi, seen.reader)
+        return [(self.state["weights"], active, mixed)]
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of all weights sent so far, one vector per neighbour and reading."""
+        return DOUBLE * self.size * int(self.state["asked"].sum())
 
 
 class RFFDiffusion(FeatureLearner):
@@ -29,7 +66,7 @@ class RFFDiffusion(FeatureLearner):
     ----------
     n_frequencies : int, default 100
         Number of random features.
-    bandwidth : float or one a feature, default 1
+    length_scale : float or one per feature, default 1
         Of the Gaussian kernel that is approximated.
     seed : int
         Of the frequencies, which all agents share.
@@ -55,11 +92,13 @@ class RFFDiffusion(FeatureLearner):
     400
     """
 
+    executor = DiffusionAgents
+
     def __init__(
         self,
         network: Network,
         n_frequencies: int = 100,
-        bandwidth: Any = 1.0,
+        length_scale: Any = 1.0,
         seed: int = 0,
         loss: losses.Loss = LOSS,
         proximity: proximities.Proximity = PROXIMITY,
@@ -67,7 +106,4 @@ class RFFDiffusion(FeatureLearner):
         regularization: float = 1e-5,
         step: str = "normalized",
     ) -> None:
-        super().__init__(locals(), RandomFourier(n_frequencies, bandwidth, seed))
-
-    def _make_executor(self, n_features: int) -> Executor:
-        return Diffusion(self._setup, n_features)
+        super().__init__(locals(), RandomFourier(n_frequencies, length_scale, seed))

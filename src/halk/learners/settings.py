@@ -8,9 +8,11 @@ import numpy as np
 from halk import kernels, losses
 from halk import proximity as proximities
 from halk._validation import Matrix, Vector, nonnegative, per_item, positive, require
+from halk.agent import Components, Settings
 from halk.bandwidth import Adaptation, Fixed
-from halk.formulas import Rules
-from halk.step import Settings
+from halk.kernels import as_kernel
+from halk.losses import as_loss
+from halk.proximity import as_proximity
 
 KERNEL, LOSS = kernels.Gaussian(1.0), losses.Squared()
 PROXIMITY = proximities.Squared()
@@ -19,7 +21,7 @@ PROXIMITY = proximities.Squared()
 DEFAULT_EPSILON = 0.01
 
 STANDARDIZE = {False: (False, False), "offset": (True, False), True: (True, True)}
-"""What removing the target's offset, or offset and spread, means to the engine."""
+"""What removing the target's offset, or offset and std, means to the core."""
 
 
 def budgets(epsilon: Any, parsimony: Any, alpha: Any, step_size: Vector) -> Vector:
@@ -95,7 +97,7 @@ def settings(
         "be at most 1, or a step would shrink the multipliers past zero",
         delta * dual**2,
     )
-    removes_offset, removes_spread = STANDARDIZE[standardize]
+    removes_offset, removes_std = STANDARDIZE[standardize]
     return Settings(
         regularization=lam,
         dual_regularization=delta,
@@ -104,32 +106,28 @@ def settings(
         is_exact=coupling == "exact",
         is_normalized=step == "normalized",
         removes_offset=removes_offset,
-        removes_spread=removes_spread,
+        removes_std=removes_std,
     )
 
 
-def rules(
-    kernel: Any, loss: Any, proximity: Any, bandwidth: Any, standardize: bool | str
-) -> Rules:
+def components(
+    kernel: Any, loss: Any, proximity: Any, adaptation: Any, standardize: bool | str
+) -> Components:
     """Return the components after checking that they are ones, and fit together."""
-    bandwidth = Fixed() if bandwidth is None else bandwidth
-    require_component("kernel", kernel, kernels.Kernel, "kernels.Gaussian(1.0)")
-    require_component("loss", loss, losses.Loss, "losses.Squared()")
-    require_component(
-        "proximity", proximity, proximities.Proximity, "proximity.Squared()"
-    )
-    require_component("bandwidth", bandwidth, Adaptation, "bandwidth.LeaveOneOut()")
-    if not isinstance(bandwidth, Fixed) and not hasattr(kernel, "bandwidth"):
+    adaptation = Fixed() if adaptation is None else adaptation
+    kernel, loss = as_kernel(kernel), as_loss(loss)
+    require_component("adaptation", adaptation, Adaptation, "bandwidth.LeaveOneOut()")
+    if not isinstance(adaptation, Fixed) and not hasattr(kernel, "length_scale"):
         raise ValueError(
-            f"bandwidth adaptation needs a kernel with a bandwidth, such as "
-            f"Gaussian(1.0); {kernel!r} has none"
+            f"adaptation needs a kernel with a length scale, such as Gaussian(1.0); "
+            f"{kernel!r} has none"
         )
     if standardize and loss.takes_labels:
         raise ValueError(
             f"standardize must be False for the {type(loss).__name__} loss, whose "
             f"targets are labels, got {standardize!r}"
         )
-    return Rules(kernel, loss, proximity, bandwidth)
+    return Components(kernel, loss, as_proximity(proximity), adaptation)
 
 
 def require_component(name: str, value: Any, family: type[Any], example: str) -> None:

@@ -13,7 +13,7 @@ MAX_BODY = 34 + 8 * MAX_FEATURES
 """Bytes of the longest body, that of a query."""
 
 _HELLO = struct.Struct("<HBB")  # features, flags, length of the unit
-_QUERY = struct.Struct("<QdddH")  # step, value, multiplier, spread, features
+_QUERY = struct.Struct("<QdddH")  # step, value, multiplier, std, features
 _PASS = struct.Struct("<Q")
 _ANSWER = struct.Struct("<QQdd")
 _ERROR = struct.Struct("<BQQ")
@@ -66,11 +66,11 @@ def _finite(*numbers: float) -> None:
 
 
 def _check_query(body: Query) -> None:
-    _finite(*body.x, body.value, body.multiplier, body.spread)
+    _finite(*body.x, body.value, body.multiplier, body.std)
     if body.multiplier < 0:
         refuse(Reason.NUMBER, f"multiplier must not be negative: {body.multiplier}")
-    if body.spread <= 0:
-        refuse(Reason.NUMBER, f"spread must be positive, got {body.spread}")
+    if body.std <= 0:
+        refuse(Reason.NUMBER, f"std must be positive, got {body.std}")
 
 
 def packed(body: Body) -> bytes:
@@ -84,7 +84,7 @@ def packed(body: Body) -> bytes:
         case Query():
             _check_query(body)
             n, step = _dimension(len(body.x)), count(body.step, "step")
-            fixed = (step, body.value, body.multiplier, body.spread, n)
+            fixed = (step, body.value, body.multiplier, body.std, n)
             return _QUERY.pack(*fixed) + struct.pack(f"<{n}d", *body.x)
         case Pass():
             return _PASS.pack(count(body.step, "step"))
@@ -140,11 +140,11 @@ def _unpacked_hello(content: bytes) -> Hello:
 
 
 def _unpacked_query(content: bytes) -> Query:
-    step, value, multiplier, spread, n = _fixed(_QUERY, content, is_whole=False)
+    step, value, multiplier, std, n = _fixed(_QUERY, content, is_whole=False)
     rest = content[_QUERY.size :]
     if len(rest) != 8 * _dimension(n):
         refuse(Reason.LENGTH, f"{n} features need {8 * n} bytes, got {len(rest)}")
     x = struct.unpack(f"<{n}d", rest)
-    query = Query(step, x, value, multiplier, spread)
+    query = Query(step, x, value, multiplier, std)
     _check_query(query)
     return query

@@ -42,7 +42,7 @@ class FreeNode(Node):
     @property
     def is_waiting(self) -> bool:
         """Whether it has a reading that it waits to learn from."""
-        return self.agent.memory.reading is not None
+        return self.agent.has_reading
 
     def read(self, x: Any, y: float, now: float) -> list[Parcel]:
         """Take in a reading; return the queries about it.

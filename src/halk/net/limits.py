@@ -13,23 +13,23 @@ class Limits:
     They are how far a liar can pull. With the normalised step and the squared
     proximity, a query of value ``v`` and multiplier ``m`` moves the prediction at its
     point by at most ``r / (1 + 2 r)`` of the way to ``v``, where ``r = eta kappa m``:
-    never more than half. So ``value`` and ``spreads`` bound where predictions can be
+    never more than half. So ``value`` and ``stds`` bound where predictions can be
     pulled to, ``multiplier`` and ``rate`` how fast, and ``atoms`` what it costs.
 
     Parameters
     ----------
     value : float
         Largest size of a value, in the unit of the target.
-    spreads : float
+    stds : float
         Largest distance of a value from the mean of the agent's own targets, in their
-        spreads; holds once there are ten readings that are not all the same.
+        standard deviations; holds once there are ten readings, not all the same.
     multiplier : float
         Largest multiplier; larger ones count as this. It is measured in the agent's
-        own spread, so that a small spread is no way around it.
+        own standard deviation, so that a small ``std`` is no way around it.
     point : float
         Largest size of a feature of a point.
     log_scale : float
-        Largest size of the log of a bandwidth's scale.
+        Largest size of the log of a scale of the length scale.
     atoms : int
         An agent with so many atoms answers, but is taught by its own readings only.
     rate, burst : float
@@ -37,7 +37,7 @@ class Limits:
     """
 
     value: float = 1e12
-    spreads: float = inf
+    stds: float = inf
     multiplier: float = 1e6
     point: float = 1e12
     log_scale: float = 10.0
@@ -56,7 +56,7 @@ class Limits:
 
 
 class Bucket:
-    """Lets ``rate`` messages a second through, after a pause up to ``burst`` at once.
+    """Lets ``rate`` messages per second through, after a pause up to ``burst`` at once.
 
     Time comes in as an argument. Where it goes backwards nothing is filled up.
     """

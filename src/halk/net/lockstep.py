@@ -1,4 +1,4 @@
-"""Lockstep: a barrier between neighbours, the simulator's numbers to the last bit.
+"""Lockstep: a barrier between neighbours, the simulator's numbers bit for bit.
 
 In step ``t`` every agent says to all neighbours either its query or that it passes.
 When it has heard the same from all of them it answers their queries, in the order of

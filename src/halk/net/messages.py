@@ -35,7 +35,7 @@ class Reason(IntEnum):
     # contents out of bounds
     VALUE = 48
     INPUT = 49
-    SPREAD = 50
+    STD = 50
     SCALE = 51
     MULTIPLIER = 52
     FULL = 53
@@ -77,7 +77,7 @@ class Query(NamedTuple):
     x: tuple[float, ...]
     value: float
     multiplier: float
-    spread: float
+    std: float
 
 
 class Pass(NamedTuple):
@@ -87,7 +87,7 @@ class Pass(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A prediction, and the log scale of the bandwidth; names the query it answers."""
+    """A prediction, and the log of its scale; names the query it answers."""
 
     incarnation: int
     sequence: int

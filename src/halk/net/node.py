@@ -24,7 +24,7 @@ import numpy as np
 
 from halk import agent as agents
 from halk._validation import Vector, array, integer, positive, require, without_nan
-from halk.agent import Agent
+from halk.agent import COUNT, MEAN, SQUARES, Agent
 from halk.errors import DivergenceError
 from halk.net.bodies import packed_text
 from halk.net.limits import Bucket, Limits
@@ -44,13 +44,12 @@ from halk.net.messages import (
 from halk.net.peer import Peer
 from halk.net.protocol import decode, encode
 from halk.net.vetting import vetted_answer, vetted_query
-from halk.step import COUNT, MEAN, SQUARES
 
 _FINAL = {
     Reason.DIMENSION,
     Reason.VALUE,
     Reason.INPUT,
-    Reason.SPREAD,
+    Reason.STD,
     Reason.DIVERGED,
 }
 """Why a query will have no answer, however often it is asked."""
@@ -280,7 +279,7 @@ class Node(ABC):
 
     def _pulling(self, stamps: dict[str, Stamp]) -> dict[str, Stamp]:
         """Return those of some stamps whose queries pull in the next update."""
-        queries = self.agent.memory.queries
+        queries = self.agent.queries
         return {n: s for n, s in stamps.items() if self.peers[n].index in queries}
 
     def _update(
@@ -290,8 +289,7 @@ class Node(ABC):
         asked: dict[str, Stamp],
     ) -> None:
         """Let the agent update, and say what it was made of."""
-        has_reading = self.agent.memory.reading is not None
-        told = Update(self.step, has_reading, self._pulling(pulls), asked)
+        told = Update(self.step, self.agent.has_reading, self._pulling(pulls), asked)
         self.agent.update({self.peers[name].index: a for name, a in got.items()})
         self.step += 1
         if self.observe is not None:

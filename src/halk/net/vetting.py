@@ -4,21 +4,21 @@ import numpy as np
 
 from halk import agent as agents
 from halk._validation import Vector
-from halk.agent import Agent
-from halk.net.limits import Limits
-from halk.net.messages import Answer, Query, Reason, refuse
-from halk.step import (
+from halk.agent import (
     ADOPTED,
     CONSTANT,
     COUNT,
     MEAN,
-    SPREAD,
     SQUARES,
+    STD,
     WARM_UP,
+    Agent,
 )
+from halk.net.limits import Limits
+from halk.net.messages import Answer, Query, Reason, refuse
 
 LARGEST_RATIO = 1e12
-"""Of two spreads; beyond it the smaller one is rounding of the other."""
+"""Of two standard deviations; beyond it the smaller one is rounding of the other."""
 
 
 def vet_value(limits: Limits, targets: Vector, value: float) -> None:
@@ -29,19 +29,21 @@ def vet_value(limits: Limits, targets: Vector, value: float) -> None:
     if abs(value) > limits.value:
         refuse(Reason.VALUE, f"value {value:g} is above {limits.value:g} in size")
     n, mean, squares = targets[COUNT], targets[MEAN], targets[SQUARES]
-    spread = (squares / max(n, 1.0)) ** 0.5
-    if n < WARM_UP or spread <= CONSTANT * abs(mean):
+    std = (squares / max(n, 1.0)) ** 0.5
+    if n < WARM_UP or std <= CONSTANT * abs(mean):
         return
-    if abs(value - mean) > limits.spreads * spread:
-        away = abs(value - mean) / spread
-        refuse(Reason.VALUE, f"value {value:g} is {away:g} spreads away from {mean:g}")
+    if abs(value - mean) > limits.stds * std:
+        away = abs(value - mean) / std
+        far = f"{away:g} standard deviations away from {mean:g}"
+        refuse(Reason.VALUE, f"value {value:g} is {far}")
 
 
-def _own_spread(agent: Agent, query: Query) -> float:
-    """Return the spread the agent has when it hears the query."""
-    is_new = agent.target[COUNT] == 0.0 and agent.target[ADOPTED] == 0.0
-    adopts = is_new and agent.settings.removes_spread
-    return query.spread if adopts else float(agent.target[SPREAD])
+def _own_std(agent: Agent, query: Query) -> float:
+    """Return the standard deviation the agent has when it hears the query."""
+    target = agent.target
+    is_new = target[COUNT] == 0.0 and target[ADOPTED] == 0.0
+    adopts = is_new and agent.settings.removes_std
+    return query.std if adopts else float(target[STD])
 
 
 def vetted_query(
@@ -60,16 +62,16 @@ def vetted_query(
     if max(map(abs, query.x)) > limits.point:
         refuse(Reason.INPUT, f"a point beyond {limits.point:g}")
     vet_value(limits, targets, query.value)
-    own = _own_spread(agent, query)
-    if not 1 / LARGEST_RATIO <= own / query.spread <= LARGEST_RATIO:
-        refuse(Reason.SPREAD, f"spread {query.spread:g}, this agent's is {own:g}")
+    own = _own_std(agent, query)
+    if not 1 / LARGEST_RATIO <= own / query.std <= LARGEST_RATIO:
+        refuse(Reason.STD, f"std {query.std:g}, this agent's is {own:g}")
     multiplier, weakened = query.multiplier, []
-    largest = limits.multiplier * (query.spread / own) ** 2
+    largest = limits.multiplier * (query.std / own) ** 2
     if multiplier > largest:
         multiplier, weakened = largest, [Reason.MULTIPLIER]
     if agent.order >= limits.atoms and agent.settings.is_exact and multiplier > 0:
         multiplier, weakened = 0.0, [*weakened, Reason.FULL]
-    heard = agents.Query(np.array(query.x), query.value, multiplier, query.spread)
+    heard = agents.Query(np.array(query.x), query.value, multiplier, query.std)
     return heard, weakened
 
 

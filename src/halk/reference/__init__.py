@@ -10,12 +10,12 @@ numbered as in docs/notation.md. A network of V agents solves
 by stochastic descent on the functions and ascent on the multipliers ``mu`` of its
 Lagrangian (S2). Each ``f_i = sum_k w_k k(d_k, .)`` is a list of atoms ``d_k`` and
 weights ``w_k``; destructive KOMP keeps that list short. Read from the top: kernels,
-losses and proximities, KOMP, then `HALK.step`, which is S3 to S9; the baselines with
-fixed features come last.
+losses and proximities in `formulas`; KOMP, then `HALK.step`, which is S3 to S9, in
+`network`; length scales that adapt; the baselines with fixed features come last.
 """
 
-from halk.reference.adaptive import AdaptiveHALK, Guards
-from halk.reference.compression import komp, leave_one_out_bandwidth
+from halk.reference.adaptive import AdaptiveHALK, Guards, leave_one_out_length_scale
+from halk.reference.baselines import ADMM, Diffusion, PrimalDual
 from halk.reference.formulas import (
     LOSSES,
     PROXIMITIES,
@@ -27,32 +27,15 @@ from halk.reference.formulas import (
     linear,
     matern32,
     matern52,
+    periodic,
     polynomial,
+    rational_quadratic,
 )
-from halk.reference.network import HALK, Exchange, Info
-from halk.reference.parametric import ADMM, LMS, Diffusion, PrimalDual
+from halk.reference.network import HALK, Exchange, Info, komp
 
 __all__ = [
-    "ADMM",
-    "HALK",
-    "LMS",
-    "LOSSES",
-    "PROXIMITIES",
-    "AdaptiveHALK",
-    "Array",
-    "Diffusion",
-    "Exchange",
-    "Guards",
-    "Info",
-    "Kernel",
-    "Loss",
-    "PrimalDual",
-    "gaussian",
-    "komp",
-    "laplacian",
-    "leave_one_out_bandwidth",
-    "linear",
-    "matern32",
-    "matern52",
-    "polynomial",
-]
+    "ADMM", "HALK", "LOSSES", "PROXIMITIES", "AdaptiveHALK", "Array",
+    "Diffusion", "Exchange", "Guards", "Info", "Kernel", "Loss", "PrimalDual",
+    "gaussian", "komp", "laplacian", "leave_one_out_length_scale", "linear", "matern32",
+    "matern52", "periodic", "polynomial", "rational_quadratic",
+]  # fmt: skip

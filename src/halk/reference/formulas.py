@@ -10,36 +10,53 @@ Array = NDArray[np.float64]
 Kernel = Callable[[Array, Array], Array]
 Scalar = Callable[[float, float], float]
 
-
 # Kernels: Gram matrices (n, m) of points X (n, p) and Y (m, p) ----------------------
 
 
-def distance(X: Array, Y: Array, bandwidth: ArrayLike) -> Array:
-    """Return the distances r (n, m), over one bandwidth or one a feature."""
-    difference = (X[:, None, :] - Y[None, :, :]) / np.asarray(bandwidth, dtype=float)
-    return np.asarray(np.sqrt(np.sum(difference**2, axis=2)))
+def difference(X: Array, Y: Array, length_scale: ArrayLike) -> Array:
+    """Return ``x - y`` over one length scale or one per feature, (n, m, p)."""
+    ahead = X[:, None, :] - Y[None, :, :]
+    return np.asarray(ahead / np.asarray(length_scale, dtype=float))
 
 
-def gaussian(X: Array, Y: Array, bandwidth: ArrayLike) -> Array:
+def distance(X: Array, Y: Array, length_scale: ArrayLike) -> Array:
+    """Return the distances r (n, m), over one length scale or one per feature."""
+    return np.asarray(np.sqrt(np.sum(difference(X, Y, length_scale) ** 2, axis=2)))
+
+
+def gaussian(X: Array, Y: Array, length_scale: ArrayLike) -> Array:
     """Return ``exp(-r^2 / 2)``."""
-    return np.exp(-(distance(X, Y, bandwidth) ** 2) / 2)
+    return np.exp(-(distance(X, Y, length_scale) ** 2) / 2)
 
 
-def laplacian(X: Array, Y: Array, bandwidth: ArrayLike) -> Array:
+def laplacian(X: Array, Y: Array, length_scale: ArrayLike) -> Array:
     """Return ``exp(-r)``."""
-    return np.exp(-distance(X, Y, bandwidth))
+    return np.exp(-distance(X, Y, length_scale))
 
 
-def matern32(X: Array, Y: Array, bandwidth: ArrayLike) -> Array:
+def matern32(X: Array, Y: Array, length_scale: ArrayLike) -> Array:
     """Return ``(1 + a) exp(-a)`` with ``a = sqrt(3) r``."""
-    a = float(np.sqrt(3)) * distance(X, Y, bandwidth)
+    a = float(np.sqrt(3)) * distance(X, Y, length_scale)
     return (1 + a) * np.exp(-a)
 
 
-def matern52(X: Array, Y: Array, bandwidth: ArrayLike) -> Array:
+def matern52(X: Array, Y: Array, length_scale: ArrayLike) -> Array:
     """Return ``(1 + a + a^2 / 3) exp(-a)`` with ``a = sqrt(5) r``."""
-    a = float(np.sqrt(5)) * distance(X, Y, bandwidth)
+    a = float(np.sqrt(5)) * distance(X, Y, length_scale)
     return (1 + a + a**2 / 3) * np.exp(-a)
+
+
+def rational_quadratic(
+    X: Array, Y: Array, length_scale: ArrayLike, alpha: float
+) -> Array:
+    """Return ``(1 + r^2 / (2 alpha))^-alpha``."""
+    return (1 + distance(X, Y, length_scale) ** 2 / (2 * alpha)) ** -alpha
+
+
+def periodic(X: Array, Y: Array, length_scale: ArrayLike, period: ArrayLike) -> Array:
+    """Return ``exp(-2 sum_f sin(pi (x_f - y_f) / period_f)^2 / length_scale_f^2)``."""
+    waves = np.sin(np.pi * difference(X, Y, period)) / np.asarray(length_scale)
+    return np.asarray(np.exp(-2 * np.sum(waves**2, axis=2)))
 
 
 def polynomial(X: Array, Y: Array, degree: int, scale: float, offset: float) -> Array:
@@ -66,9 +83,7 @@ class Loss(NamedTuple):
 LOSSES: dict[str, Callable[..., Loss]] = {
     "squared": lambda: Loss(lambda a, y: (a - y) ** 2 / 2, lambda a, y: a - y, 1.0),
     "huber": lambda phi: Loss(
-        lambda a, y: (
-            (a - y) ** 2 / 2 if abs(a - y) <= phi else phi * (abs(a - y) - phi / 2)
-        ),
+        lambda a, y: min(abs(a - y), phi) * (abs(a - y) - min(abs(a - y), phi) / 2),
         lambda a, y: max(-phi, min(a - y, phi)),
         1.0,
     ),

@@ -1,15 +1,73 @@
-"""The network: one step of all agents, S3 to S9."""
+"""Compression by KOMP, S7, and the network: one step of all agents, S3 to S9."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from halk.reference.compression import komp
-from halk.reference.formulas import LOSSES, PROXIMITIES, Array, Kernel, Loss, gaussian
+from halk.reference.formulas import Array, Kernel, Loss
 
-__all__ = ["HALK", "LOSSES", "PROXIMITIES", "Exchange", "Info", "gaussian"]
+# KOMP in double precision, each as a share: directions too short for least squares,
+# rounding in a distance, and the difference between two removal costs that are a tie.
+RESOLUTION, ROUNDING, TIE = 1e-6, 1e-12, 1e-9
+
+
+def _as_vectors(K: Array) -> Array:
+    """Return A with ``A'A = K``: column k is atom k, the RKHS norm is Euclidean.
+
+    Eigenvalues of K below its own rounding are noise, and count as zero.
+    """
+    values, vectors = np.linalg.eigh(K)
+    resolved = values > len(K) * np.finfo(float).eps * values.max(initial=0.0)
+    return np.asarray(np.sqrt(values[resolved])[:, None] * vectors[:, resolved].T)
+
+
+def _refit(A: Array, weights: Array, kept: list[int]) -> tuple[Array, float]:
+    """Return the kept atoms' best weights for ``A weights``, and the distance left.
+
+    Best fit = their own weights + the best fit of what the removed ones contributed.
+    The matrix K cannot tell directions below `RESOLUTION`, so none are used: weights
+    there would be large, and cancel only on paper.
+    """
+    removed = np.setdiff1d(np.arange(len(weights)), kept)
+    lost = A[:, removed] @ weights[removed]
+    takeover = np.linalg.lstsq(A[:, kept], lost, rcond=RESOLUTION)[0]
+    distance = np.linalg.norm(A[:, kept] @ takeover - lost)
+    return weights[kept] + takeover, float(distance)
+
+
+def _merge(atoms: Array, weights: Array) -> tuple[list[int], Array]:
+    """Return the first of each set of equal atoms, and weights (m,) moved to these."""
+    _, first, which = np.unique(atoms, axis=0, return_index=True, return_inverse=True)
+    total = np.zeros(len(atoms))
+    np.add.at(total, first[which.ravel()], weights)
+    return sorted(first.tolist()), total
+
+
+def komp(
+    kernel: Kernel, atoms: Array, weights: Array, epsilon: float
+) -> tuple[NDArray[np.int64], Array]:
+    """Compress f~ to f with ``||f - f~|| <= epsilon`` (S7), by destructive KOMP.
+
+    Again and again remove the atom whose removal, after refitting the others, leaves
+    the smallest distance to the original f~; stop when that exceeds epsilon. In a tie
+    the largest index goes: the newest atom. Duplicates cost nothing and go first; with
+    epsilon 0, only atoms go whose removal costs nothing up to rounding. Return the
+    indices (n,) of the atoms that stay, ascending, and their new weights (n,).
+    """
+    K = kernel(atoms, atoms)
+    A = _as_vectors(K)
+    rounding = ROUNDING * float(np.abs(weights) @ np.sqrt(np.diag(K)))
+    kept, weights = _merge(atoms, weights)
+    while kept:
+        rests = [[k for k in kept if k != candidate] for candidate in kept]
+        costs = np.array([_refit(A, weights, rest)[1] for rest in rests])
+        if costs.min() > epsilon + rounding:
+            break
+        limit = min(costs.min() * (1 + TIE), epsilon) + rounding
+        kept = rests[np.flatnonzero(costs <= limit)[-1]]
+    return np.array(kept, dtype=np.int64), _refit(A, weights, kept)[0]
 
 
 class Exchange(NamedTuple):
@@ -46,13 +104,13 @@ class HALK:
     n_agents, n_features : int
         V and p.
     edges : directed edges (i, j), both directions of each
-    tolerance : gamma, a number or one a directed edge
-    kernel : function (X, Y) -> Gram matrix, or a list of one an agent
+    tolerance : gamma, a number or one per directed edge
+    kernel : function (X, Y) -> Gram matrix, or a list of one per agent
     loss, proximity : Loss, of `LOSSES` and `PROXIMITIES`
     step_size, dual_step_size : eta of S5 and of S6 (default: the same), a number or
-        one an agent
+        one per agent
     regularization, dual_regularization, tightening : lambda, delta, nu
-    epsilon : budget of S7, a number or one an agent
+    epsilon : budget of S7, a number or one per agent
     coupling : "exact", or "paper" to leave the neighbours' pulls out of S5
     step : "normalized" for S9, or "plain"
     norm_bound : R of S8, or None
@@ -61,6 +119,7 @@ class HALK:
 
     Examples
     --------
+    >>> from halk.reference import LOSSES, PROXIMITIES, gaussian
     >>> kernel = lambda X, Y: gaussian(X, Y, 0.5)
     >>> network = HALK(2, [(0, 1), (1, 0)], 0.1, 1, kernel, LOSSES["squared"](),
     ...                PROXIMITIES["squared"](), step_size=0.5, step="plain")
@@ -167,12 +226,12 @@ class HALK:
         ahead = y - self.mean[i]
         self.mean[i] += ahead / self.count[i]
         self.deviations[i] += ahead * (y - self.mean[i])
-        spread = np.sqrt(self.deviations[i] / self.count[i])
+        std = np.sqrt(self.deviations[i] / self.count[i])
         if self.standardize is not False:
             self.offset[i] = self.mean[i]
-        if self.standardize is True and spread > 1e-9 * abs(self.mean[i]):
-            self.weights[i] = self.weights[i] * (self.scale[i] / spread)
-            self.scale[i] = spread
+        if self.standardize is True and std > 1e-9 * abs(self.mean[i]):
+            self.weights[i] = self.weights[i] * (self.scale[i] / std)
+            self.scale[i] = std
 
     def _arguments(self, e: int, seen: Exchange) -> tuple[float, float]:
         """Return what h compares on edge (i, j): f_i(x_i), F_j(x_i), in i's units."""
@@ -182,8 +241,8 @@ class HALK:
     def _teachers(self, i: int, seen: Exchange) -> list[int]:
         """Return the neighbours whose constraints pull on f_i in this step."""
         asked = [j for j in self.neighbours[i] if j in seen.asking]
-        priced = [j for j in asked if self.multipliers[self.edge[j, i]] > 0]
-        return priced if self.coupling == "exact" else []
+        bound = [j for j in asked if self.multipliers[self.edge[j, i]] > 0]
+        return bound if self.coupling == "exact" else []
 
     def _own_pull(self, i: int, seen: Exchange) -> float:
         """S3: ``g_i = loss' + sum_j mu_ij d1h(f_i(x_i), f_j(x_i))``."""
@@ -212,24 +271,29 @@ class HALK:
         for j in self._teachers(i, seen):
             pull = self._neighbour_pull(i, j, seen)
             atoms, weights = _add(atoms, weights, seen.x[j], -eta * pull)
-        kept, weights = komp(self.kernels[i], atoms, weights, self.epsilon[i])
-        return atoms[kept], self._into_ball(i, atoms[kept], weights)
+        kept, weights = self._compress(i, atoms, weights)
+        return atoms[kept], self._project(i, atoms[kept], weights)
+
+    def _compress(self, i: int, atoms: Array, weights: Array) -> tuple[Any, Array]:
+        return komp(self.kernels[i], atoms, weights, self.epsilon[i])
+
+    def _knows_its_units(self, i: int) -> bool:
+        """Return whether agent i has read enough for its multipliers to move."""
+        std = np.sqrt(self.deviations[i] / max(self.count[i], 1))
+        is_constant = self.standardize is True and std <= 1e-9 * abs(self.mean[i])
+        return self.standardize is False or (self.count[i] >= 10 and not is_constant)
 
     def _multiplier(self, e: int, seen: Exchange) -> float:
         """S6: ``[mu_ij (1 - delta eta^2) + eta (h - gamma_ij + nu)]_+`` if i asked."""
         i, mu = self.edges[e][0], float(self.multipliers[e])
-        spread = np.sqrt(self.deviations[i] / max(self.count[i], 1))
-        constant = spread <= 1e-9 * abs(self.mean[i])
-        stuck = self.standardize is True and constant
-        unknown = self.standardize is not False and (self.count[i] < 10 or stuck)
-        if i not in seen.asking or unknown:
+        if i not in seen.asking or not self._knows_its_units(i):
             return mu
         eta = float(self.dual_step_size[i])
         h = self.proximity.value(*self._arguments(e, seen))
         kept = mu * (1 - self.dual_regularization * eta**2)
         return max(0.0, kept + eta * float(h - self.tolerance[e] + self.tightening))
 
-    def _into_ball(self, i: int, atoms: Array, weights: Array) -> Array:
+    def _project(self, i: int, atoms: Array, weights: Array) -> Array:
         """S8: scale the weights by ``R / ||f_i||`` if ``||f_i|| > R``."""
         square = float(weights @ self.kernels[i](atoms, atoms) @ weights)
         if self.norm_bound is None or square <= self.norm_bound**2:

@@ -21,7 +21,7 @@ class Table:
     columns : sequence of str
         Headers, with units.
     rows : sequence of sequences of str, int, float or None
-    align : str of "l", "c" and "r", one a column, optional
+    align : str of "l", "c" and "r", one per column, optional
         By default numbers stand right, text left.
     highlight_rows : numbers of rows
         Set in bold, on a tint.

@@ -10,8 +10,7 @@ import numpy as np
 
 from halk._online import Model, Settings, component
 from halk._validation import Matrix
-from halk.learners.settings import require_component
-from halk.losses import Loss
+from halk.losses import Loss, as_loss
 from halk.network import Network
 from halk.river.columns import Columns, numbers
 
@@ -20,7 +19,7 @@ class Online:
     """Mixin: one agent that takes dicts."""
 
     kernel: Any
-    bandwidth: Any
+    length_scale: Any
     loss: Any
     step_size: float
     regularization: float
@@ -31,15 +30,14 @@ class Online:
 
     def _prepare(self, known: Mapping[str, Loss], standardizes_target: bool) -> None:
         """Check the parameters and begin with nothing learned."""
-        loss = component("loss", self.loss, known)
-        require_component("loss", loss, Loss, repr(next(iter(known))))
+        loss = as_loss(component("loss", self.loss, known))
         takes_labels = next(iter(known.values())).takes_labels
         if loss.takes_labels != takes_labels:
             kind = "labels" if takes_labels else "numbers"
             raise ValueError(f"loss must be one of {kind}, got {loss!r}")
         options = {"step_size": self.step_size, "regularization": self.regularization}
         settings = Settings(
-            Network(1), self.kernel, self.bandwidth, loss, self.epsilon,
+            Network(1), self.kernel, self.length_scale, loss, self.epsilon,
             self.parsimony, self.standardize_inputs, standardizes_target,
             self.warm_up, options,
         )  # fmt: skip
@@ -50,7 +48,7 @@ class Online:
     def _raw_memory_usage(self) -> int:
         """Bytes of the model itself, as it is stored.
 
-        River would walk on into the compiled code, which all models share.
+        River would count the modules that all models share.
         """
         return len(pickle.dumps(self, protocol=5))
 

@@ -27,7 +27,7 @@ class KernelClassifier(Online, base.MiniBatchClassifier):
     ----------
     loss : {"logistic", "hinge"} or a halk loss
         Probabilities need the logistic one; of the hinge they only rank.
-    kernel, bandwidth, step_size, regularization, epsilon, parsimony
+    kernel, length_scale, step_size, regularization, epsilon, parsimony
         As of :class:`KernelRegressor`.
     standardize_inputs, warm_up
         As of :class:`KernelRegressor`.
@@ -46,7 +46,7 @@ class KernelClassifier(Online, base.MiniBatchClassifier):
     def __init__(
         self,
         kernel: Any = "gaussian",
-        bandwidth: Any = "median",
+        length_scale: Any = "median",
         loss: Any = "logistic",
         step_size: float = 3.0,
         regularization: float = 1e-4,
@@ -56,7 +56,7 @@ class KernelClassifier(Online, base.MiniBatchClassifier):
         warm_up: int = 256,
     ) -> None:
         self.kernel = kernel
-        self.bandwidth = bandwidth
+        self.length_scale = length_scale
         self.loss = loss
         self.step_size = step_size
         self.regularization = regularization

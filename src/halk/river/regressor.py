@@ -31,8 +31,8 @@ class KernelRegressor(Online, base.MiniBatchRegressor):
     Parameters
     ----------
     kernel : {"gaussian", "laplacian", "matern32", "matern52"} or a halk kernel
-        A kernel of :mod:`halk.kernels` keeps its own bandwidth.
-    bandwidth : {"median", "scale"} or float
+        A kernel of :mod:`halk.kernels` keeps its own length scale.
+    length_scale : {"median", "scale"} or float
         Of a kernel given by name, for inputs as standardised. ``"median"``: the root
         of half the median squared distance; ``"scale"``: the root of half the number
         of features, times their spread. Both from the first ``warm_up`` readings.
@@ -47,7 +47,7 @@ class KernelRegressor(Online, base.MiniBatchRegressor):
         Remove offset and spread, taken from the first ``warm_up`` readings. Where
         they drift, put a scaler before, or set a smaller number.
     warm_up : int
-        Readings to take scales and bandwidth from. They are kept until then, and
+        Readings to take scales and length scale from. They are kept until then, and
         learned anew at every power of two; predictions are made from the first on.
 
     Examples
@@ -65,7 +65,7 @@ class KernelRegressor(Online, base.MiniBatchRegressor):
     def __init__(
         self,
         kernel: Any = "gaussian",
-        bandwidth: Any = "median",
+        length_scale: Any = "median",
         loss: Any = "squared",
         step_size: float = 0.2,
         regularization: float = 1e-4,
@@ -76,7 +76,7 @@ class KernelRegressor(Online, base.MiniBatchRegressor):
         warm_up: int = 256,
     ) -> None:
         self.kernel = kernel
-        self.bandwidth = bandwidth
+        self.length_scale = length_scale
         self.loss = loss
         self.step_size = step_size
         self.regularization = regularization

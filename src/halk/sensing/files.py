@@ -10,8 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._atomic import replacing
-from halk.checkpoint.archive import Members, RefusedError, read, refuse, write
-from halk.checkpoint.files import contents, revived
+from halk.checkpoint import (
+    WRONG,
+    Arrays,
+    RefusedError,
+    contents,
+    pack,
+    rebuild,
+    refuse,
+    unpack,
+)
 from halk.errors import CheckpointError
 from halk.intervals import Intervals
 from halk.learners import HALK
@@ -28,21 +36,17 @@ if TYPE_CHECKING:
     from halk.sensing.model import SensorModel
 
 _OURS = "sensing."
-_WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def save(model: SensorModel, path: str | PathLike[str]) -> None:
     """Save a model whole, or not at all."""
     try:
-        header, members = contents(model.learner)
+        header, arrays = contents(model.learner)
     except RefusedError as refusal:
         raise CheckpointError(f"{path} was not saved: the model {refusal}") from None
-    own = {
-        f"{_OURS}{name}": np.ascontiguousarray(value)
-        for name, value in _arrays(model).items()
-    }
+    arrays |= {f"{_OURS}{name}": value for name, value in _arrays(model).items()}
     with replacing(path) as file:
-        write(file, {"sensing": _described(model), "learner": header}, members | own)
+        file.write(pack({"sensing": _described(model), "learner": header}, arrays))
 
 
 def _described(model: SensorModel) -> dict[str, Any]:
@@ -83,8 +87,7 @@ def _arrays(model: SensorModel) -> dict[str, NDArray[Any]]:
 def load(path: str | PathLike[str], cls: type[SensorModel]) -> SensorModel:
     """Return the model of a file, or say why it is none."""
     try:
-        with Path(path).open("rb") as file:
-            return _loaded(*read(file), cls)
+        return _loaded(*unpack(Path(path).read_bytes()), cls)
     except FileNotFoundError:
         raise CheckpointError(
             f"{path} does not exist; check the name, or make it with `halk fit`"
@@ -98,20 +101,20 @@ def load(path: str | PathLike[str], cls: type[SensorModel]) -> SensorModel:
 
 
 def _loaded(
-    header: dict[str, Any], members: Members, cls: type[SensorModel]
+    header: dict[str, Any], arrays: Arrays, cls: type[SensorModel]
 ) -> SensorModel:
     if "sensing" not in header:
         kind = header.get("learner", "another")
         refuse(f"holds a {kind} learner without tables", f"load it with {kind}.load")
     own = {
-        name.removeprefix(_OURS): members.pop(name).copy()
-        for name in list(members)
+        name.removeprefix(_OURS): arrays.pop(name).copy()
+        for name in list(arrays)
         if name.startswith(_OURS)
     }
-    learner = revived(header["learner"], members, HALK)
+    learner = rebuild(header["learner"], arrays, HALK)
     try:
         return _rebuilt(header["sensing"], own, learner, cls)
-    except _WRONG as error:
+    except WRONG as error:
         refuse(f"is not consistent: {type(error).__name__}: {error}")
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from halk._validation import Vector
+from halk.agent import CONSTANT, OFFSET, STD
 from halk.learners import HALK
-from halk.step import CONSTANT, OFFSET, SPREAD
 
 SCALINGS = {
     "common": "one mean and spread for all sensors",
@@ -92,8 +92,8 @@ NOTHING = Moments()
 
 def unit_of_functions(learner: HALK, scaling: str) -> float:
     """Return what functions and tolerances count in now, 1 if in each one's own."""
-    is_own = scaling == "own" or learner.state is None
-    return 1.0 if is_own else float(learner.state.target[0, SPREAD])
+    is_own = scaling == "own" or learner.n_features is None
+    return 1.0 if is_own else float(learner.target[0, STD])
 
 
 class Common:
@@ -115,8 +115,7 @@ class Common:
 
     def prepare(self, n_features: int) -> None:
         """Let a learner that is new have offsets and spreads to be set."""
-        if self.learner.state is None:
-            self.learner.restore(0, n_features, lambda fresh: fresh)
+        self.learner.prepare(n_features)
         self.see(np.zeros(0))
 
     def count(self, y: Vector) -> None:
@@ -128,18 +127,20 @@ class Common:
         self.count(y)
         if not self._has_spread or not self.moments.n:
             return
-        target = self.learner.state.target
+        target = self.learner.target
         offset = float(target[0, OFFSET]) if self._has_offset else self.moments.mean
-        if self.moments.has_moved(offset, float(target[0, SPREAD])):
+        if self.moments.has_moved(offset, float(target[0, STD])):
             self._set()
 
     def _set(self) -> None:
         """Let functions count in the mean and spread of now."""
-        state, moments = self.learner.state, self.moments
-        factor = state.target[0, SPREAD] / moments.spread
-        state.arena.weights[:] *= factor
-        state.violation[:] *= factor**2
-        state.target[:, SPREAD] = moments.spread
+        learner, moments, state = self.learner, self.moments, self.learner.state_dict()
+        factor = state["target"][0, STD] / moments.spread
+        state["weights"] *= factor
+        state["violation"] *= factor**2
+        state["target"][:, STD] = moments.spread
         if self._has_offset:
-            state.target[:, OFFSET] = moments.mean
-        self.learner.set_tolerance(self.learner.network.tolerance * factor**2)
+            state["target"][:, OFFSET] = moments.mean
+        n_features = state["atoms"].shape[1]
+        learner.load_state_dict(learner.n_steps, n_features, state)
+        learner.set_tolerance(learner.network.tolerance * factor**2)

@@ -9,7 +9,7 @@ from halk.sensing.choices import Choices
 from halk.sensing.problem import Problem
 
 AT_ONCE = 2
-"""Trials made at once: compiled code leaves Python's lock to others while it works."""
+"""Trials made at once: the core leaves Python's lock to others while it works."""
 
 Tell = Callable[[int, int, str], None]
 """Told of trials made, trials expected, and what is being tried."""
@@ -45,13 +45,8 @@ class Trials:
     known: dict[Choices, tuple[float, Choices]] = field(default_factory=dict)
 
     def prepare(self, candidates: Iterable[Choices]) -> None:
-        """Try choices that will be asked for, some at once.
-
-        The first of all is tried alone: what is compiled for it serves the others.
-        """
+        """Try choices that will be asked for, some at once."""
         new = [one for one in dict.fromkeys(candidates) if one not in self.known]
-        if not self.known and new:
-            self.known[new[0]] = self._tried(new.pop(0))
         if not new:
             return
         pool = ThreadPoolExecutor(AT_ONCE)

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halk._online import Model, Settings, component
 from halk._validation import Indices, Matrix, choice, integer
-from halk.learners.settings import require_component
-from halk.losses import Loss
+from halk.losses import Loss, as_loss
 from halk.network import Network
 
 
@@ -50,14 +49,13 @@ class Online(BaseEstimator):
     def _settings(
         self, network: Network, losses: Mapping[str, Loss], standardizes_target: bool
     ) -> Settings:
-        loss = component("loss", self.loss, losses)
-        require_component("loss", loss, Loss, repr(next(iter(losses))))
+        loss = as_loss(component("loss", self.loss, losses))
         takes_labels = next(iter(losses.values())).takes_labels
         if loss.takes_labels != takes_labels:
             kind = "labels" if takes_labels else "numbers"
             raise ValueError(f"loss must be one of {kind}, got {loss!r}")
         return Settings(
-            network, self.kernel, self.bandwidth, loss, self.epsilon, self.parsimony,
+            network, self.kernel, self.length_scale, loss, self.epsilon, self.parsimony,
             self.standardize_inputs, standardizes_target, self.warm_up,
             self._options(),
         )  # fmt: skip

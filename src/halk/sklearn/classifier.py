@@ -31,7 +31,7 @@ class KernelClassifier(ClassifierMixin, Online):
     ----------
     loss : {"logistic", "hinge"} or Loss
         Probabilities need the logistic one.
-    kernel, bandwidth, step_size, regularization, epsilon, parsimony
+    kernel, length_scale, step_size, regularization, epsilon, parsimony
         As of :class:`KernelRegressor`.
     n_passes, shuffle, random_state, standardize_inputs, warm_up
         As of :class:`KernelRegressor`.
@@ -60,7 +60,7 @@ class KernelClassifier(ClassifierMixin, Online):
     def __init__(
         self,
         kernel: Any = "gaussian",
-        bandwidth: Any = "median",
+        length_scale: Any = "median",
         loss: Any = "logistic",
         step_size: float = 3.0,
         regularization: float = 1e-4,
@@ -73,7 +73,7 @@ class KernelClassifier(ClassifierMixin, Online):
         warm_up: int = 256,
     ) -> None:
         self.kernel = kernel
-        self.bandwidth = bandwidth
+        self.length_scale = length_scale
         self.loss = loss
         self.step_size = step_size
         self.regularization = regularization

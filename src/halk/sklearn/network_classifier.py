@@ -20,7 +20,7 @@ class NetworkClassifier(Sensors, KernelClassifier):
         logarithms of odds.
     proximity, dual_step_size
         As of :class:`NetworkRegressor`.
-    kernel, bandwidth, loss, step_size, regularization, epsilon, parsimony
+    kernel, length_scale, loss, step_size, regularization, epsilon, parsimony
         As of :class:`KernelClassifier`.
     n_passes, shuffle, random_state, standardize_inputs, warm_up
         As of :class:`KernelClassifier`.
@@ -57,7 +57,7 @@ class NetworkClassifier(Sensors, KernelClassifier):
         proximity: Any = "squared",
         dual_step_size: float | None = None,
         kernel: Any = "gaussian",
-        bandwidth: Any = "median",
+        length_scale: Any = "median",
         loss: Any = "logistic",
         step_size: float = 3.0,
         regularization: float = 1e-4,
@@ -70,7 +70,7 @@ class NetworkClassifier(Sensors, KernelClassifier):
         warm_up: int = 256,
     ) -> None:
         super().__init__(
-            kernel, bandwidth, loss, step_size, regularization, epsilon, parsimony,
+            kernel, length_scale, loss, step_size, regularization, epsilon, parsimony,
             n_passes, shuffle, random_state, standardize_inputs, warm_up,
         )  # fmt: skip
         self.sensor = sensor

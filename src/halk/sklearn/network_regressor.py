@@ -35,7 +35,7 @@ class NetworkRegressor(Sensors, KernelRegressor):
     proximity : {"squared", "huber", "absolute"} or Proximity
     dual_step_size : float, optional
         As of :class:`halk.HALK`.
-    kernel, bandwidth, loss, step_size, regularization, epsilon, parsimony
+    kernel, length_scale, loss, step_size, regularization, epsilon, parsimony
         As of :class:`KernelRegressor`.
     n_passes, shuffle, random_state, standardize_inputs, standardize_target, warm_up
         As of :class:`KernelRegressor`. Scales are the same for all sensors.
@@ -79,7 +79,7 @@ class NetworkRegressor(Sensors, KernelRegressor):
         proximity: Any = "squared",
         dual_step_size: float | None = None,
         kernel: Any = "gaussian",
-        bandwidth: Any = "median",
+        length_scale: Any = "median",
         loss: Any = "squared",
         step_size: float = 0.2,
         regularization: float = 1e-4,
@@ -93,7 +93,7 @@ class NetworkRegressor(Sensors, KernelRegressor):
         warm_up: int = 256,
     ) -> None:
         super().__init__(
-            kernel, bandwidth, loss, step_size, regularization, epsilon, parsimony,
+            kernel, length_scale, loss, step_size, regularization, epsilon, parsimony,
             n_passes, shuffle, random_state, standardize_inputs, standardize_target,
             warm_up,
         )  # fmt: skip

@@ -21,8 +21,8 @@ class KernelRegressor(RegressorMixin, Online):
     Parameters
     ----------
     kernel : {"gaussian", "laplacian", "matern32", "matern52"} or Kernel
-        A kernel of :mod:`halk.kernels` keeps its own bandwidth.
-    bandwidth : {"median", "scale"} or float
+        A kernel of :mod:`halk.kernels` keeps its own length scale.
+    length_scale : {"median", "scale"} or float
         Of a kernel given by name, for inputs as standardised. ``"median"``: the root
         of half the median squared distance; ``"scale"``: as ``gamma="scale"`` of
         scikit-learn. Both from the first ``warm_up`` rows.
@@ -45,9 +45,9 @@ class KernelRegressor(RegressorMixin, Online):
     standardize_inputs, standardize_target : bool
         Remove offset and spread, taken from the first ``warm_up`` rows.
     warm_up : int
-        Rows to take scales and bandwidth from. ``partial_fit`` predicts from the first
-        row on: while their number is below ``warm_up``, it keeps the rows, and learns
-        them anew at every power of two.
+        Rows to take scales and length scale from. ``partial_fit`` predicts from the
+        first row on: while their number is below ``warm_up``, it keeps the rows, and
+        learns them anew at every power of two.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class KernelRegressor(RegressorMixin, Online):
     Notes
     -----
     Of ``warm_up`` rows or more, ``fit`` with ``n_passes=1`` and ``shuffle=False`` is
-    ``partial_fit`` in any portions, to the last bit. Of fewer, ``fit`` takes the scales
+    ``partial_fit`` in any portions, bit for bit. Of fewer, ``fit`` takes the scales
     from all of them at once.
 
     Examples
@@ -81,7 +81,7 @@ class KernelRegressor(RegressorMixin, Online):
     def __init__(
         self,
         kernel: Any = "gaussian",
-        bandwidth: Any = "median",
+        length_scale: Any = "median",
         loss: Any = "squared",
         step_size: float = 0.2,
         regularization: float = 1e-4,
@@ -95,7 +95,7 @@ class KernelRegressor(RegressorMixin, Online):
         warm_up: int = 256,
     ) -> None:
         self.kernel = kernel
-        self.bandwidth = bandwidth
+        self.length_scale = length_scale
         self.loss = loss
         self.step_size = step_size
         self.regularization = regularization

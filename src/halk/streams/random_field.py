@@ -41,7 +41,7 @@ class RandomField:
         Agents at this distance or less are neighbours.
     n_steps : int, at least 1
     horizon : float, positive
-        Times are uniform on [0, horizon], one a step, the same for all agents.
+        Times are uniform on [0, horizon], one per step, the same for all agents.
     frequency : float
         The 2 of the formula.
     field_variance, noise_variance : float, not negative

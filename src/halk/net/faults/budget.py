@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halk.agent import Agent, Answer
-from halk.expansion import Expansion
+from halk.function import Function
 from halk.net.faults.laws import law
 
 _ROUNDING = 1e-6
@@ -43,7 +43,7 @@ class CheckedAgent:
         self._agent.update(answers)
         whole.update(answers)
         if whole.scale != self._agent.scale:
-            return  # kernels of two bandwidths are not compared
+            return  # kernels of two length scales are not compared
         away, size = _distance(self._agent.function, whole.function)
         most = self._budget + _ROUNDING * (1.0 + size)
         law(away <= most, f"an update left out {away:g}, more than {self._budget:g}")
@@ -53,14 +53,14 @@ def _twin(agent: Agent) -> Agent:
     """Return an agent in the same state that leaves nothing out."""
     pace = agent.pace._replace(budget=0.0)
     twin = Agent(
-        agent.rules, agent.settings, pace, agent.neighbours, agent.tolerance,
+        agent.components, agent.settings, pace, agent.neighbours, agent.tolerance,
         agent.n_features,
     )  # fmt: skip
-    twin.recall(agent.memory)
+    twin.load_state_dict(agent.state_dict())
     return twin
 
 
-def _distance(f: Expansion, g: Expansion) -> tuple[float, float]:
+def _distance(f: Function, g: Function) -> tuple[float, float]:
     """Return the distance of two functions in the Hilbert space, and the norm of one.
 
     Densely, with no help from the engine's matrices.

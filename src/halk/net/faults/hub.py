@@ -88,7 +88,7 @@ class FaultyHub(Hub):
                 "x": x,
                 "value": wild,
                 "multiplier": size,
-                "spread": size,
+                "std": size,
             }
             name = rng.choice(list(lies))
             body = body._replace(**{name: lies[name]})

@@ -21,22 +21,14 @@ def law(holds: bool, what: str) -> None:
 
 
 def check_state(node: Node, max_order: int) -> None:
-    """Check that an agent is finite, its prices not negative, its function small."""
-    memory = node.agent.memory
-    m, D = memory.order, memory.dictionary
-    for what, values in (
-        ("atoms", D.atoms[:, :m]),
-        ("weights", D.weights[:m]),
-        ("inverse", D.diagonal[:m]),
-        ("multipliers", memory.multipliers),
-        ("violation", memory.violation),
-        ("target", memory.target),
-        ("scale", memory.scale),
-    ):
-        if not np.isfinite(values).all():  # saying what is wrong is not cheap
+    """Check that an agent is finite and small, its multipliers not negative."""
+    for what, values in node.agent.state_dict().items():
+        is_right = np.isfinite(values).all()
+        if what == "multipliers":
+            is_right = is_right and (values >= 0).all()
+        if not is_right:  # saying what is wrong is not cheap
             law(False, f"{node.name} has {what} {values}")
-    if (memory.multipliers < 0).any():
-        law(False, f"{node.name} has multipliers {memory.multipliers}")
+    m = node.agent.order
     law(m <= max_order, f"{node.name} has {m} atoms, more than {max_order}")
 
 

@@ -1,0 +1,365 @@
+"""All agents of a network in one process, run by the native core."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halk import _core
+from halk._validation import Indices, Matrix, Vector, require
+from halk.agent import ADOPTED, Components, Settings, native_settings
+from halk.errors import DivergenceError, HalkError
+from halk.function import Function
+from halk.kernels import rescale
+from halk.network import Network
+
+DOUBLE = 8
+"""Bytes of one number in a message."""
+
+WORTH_SHARING = 2_000
+"""Readings of a step below which threads cost more than they bring."""
+
+TARGET, ADAPTATION = 6, 4
+"""Numbers per agent: statistics of its target, memory of its adaptation."""
+
+
+class Readings(NamedTuple):
+    """A stream: step ``t`` has the readings ``start[t]`` up to ``start[t + 1]``."""
+
+    start: Indices  # (T + 1,)
+    agent: Indices  # (R,) ascending within a step
+    x: Matrix  # (R, p)
+    y: Vector  # (R,)
+
+
+class Record(NamedTuple):
+    """What observers want to know: predictions before learning, and disagreement."""
+
+    prediction: Vector  # (R,)
+    disagreement: Vector  # (T,) mean of h over the edges asked
+    asked: Indices  # (T,)       number of edges asked
+
+    @classmethod
+    def room_for(cls, readings: Readings) -> "Record":
+        """Return a record to be filled in."""
+        n_readings, n_steps = len(readings.y), len(readings.start) - 1
+        return cls(np.zeros(n_readings), np.zeros(n_steps), np.zeros(n_steps, np.int64))
+
+
+def divergence(agent: int, n_steps: int, step_size: float) -> DivergenceError:
+    """Return the error that says where learning diverged."""
+    error = DivergenceError(
+        f"learning diverged: a prediction passed 1e50 (agent {agent}, step "
+        f"{n_steps} of this call); use step='normalized', or a step size "
+        f"below {step_size:g}. The model keeps its last finite state"
+    )
+    error.n_steps = n_steps
+    return error
+
+
+def count_bytes(
+    components: Components, settings: Settings, n_features: int, price: float | None
+) -> int:
+    """Return the bytes of one query and its answer; headers do not count.
+
+    A query holds the point; under the exact coupling the asking agent's multiplier,
+    unless everybody knows it (``price``); under it, or where targets are standardised,
+    the asking agent's prediction; and its std if targets are scaled to it. An answer
+    holds the neighbour's prediction, and the log of its scale if length scales adapt.
+    Neighbours at price zero have nothing to say to each other.
+    """
+    if price == 0.0:
+        return 0
+    query = n_features + (settings.is_exact and price is None)
+    query += (settings.is_exact or settings.standardizes) + settings.removes_std
+    answer = 1 + hasattr(components.adaptation, "sharing")  # Fixed has none
+    return DOUBLE * (query + answer)
+
+
+class Simulator:
+    """Runs all agents of a network in one process.
+
+    Parameters
+    ----------
+    network : Network
+    components : Components
+        Kernel, loss, proximity and adaptation.
+    settings : Settings
+        The numbers all agents share.
+    paces : array (V, 3)
+        Step size, dual step size and budget per agent.
+    n_features : int
+    price : float, optional
+        What all multipliers are from the start, for dual step sizes of zero. At price
+        zero agents have nothing to do with each other; their neighbours' predictions
+        are still looked at, for the record.
+    n_threads : int, default 1
+        For steps of thousands of readings; the numbers are the same with any number.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        components: Components,
+        settings: Settings,
+        paces: Matrix,
+        n_features: int,
+        price: float | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        self.network, self.components, self.settings = network, components, settings
+        self.paces, self.n_features = np.array(paces), n_features
+        self.price, self.n_threads = price, n_threads
+        self._core = _core.Network(
+            native_settings(components, settings, n_features),
+            network.indptr,
+            network.neighbours,
+            network.reverse,
+            network.tolerance,
+            self.paces,
+        )
+        self._core.set_multipliers(np.full(network.n_edges, price or 0.0))
+        if price == 0.0:  # nobody to adopt offset and std from
+            target = self.target
+            target[:, ADOPTED] = 1.0
+            self.target = target
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (
+            self.network, self.components, self.settings, self.paces, self.n_features,
+            self.price, self.n_threads,
+        )  # fmt: skip
+        return Simulator, arguments, self.state_dict()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.load_state_dict(state)
+
+    # learning
+
+    @property
+    def steps_made(self) -> int:
+        """How many steps of the last stream were made."""
+        return self._core.steps_made
+
+    def run(self, readings: Readings, record: Record | None = None) -> Record:
+        """Learn from a stream; return what was seen on the way.
+
+        ``record`` is room to write it to, if there is some.
+
+        Raises
+        ------
+        DivergenceError
+            If a prediction leaves the finite numbers; the state is then that of the
+            last finite step.
+        """
+        if self._core.is_torn:
+            raise HalkError(
+                "this model stopped in the middle of a step for lack of memory; load "
+                "its last checkpoint"
+            )
+        record = Record.room_for(readings) if record is None else record
+        most = int(np.diff(readings.start).max(initial=0))
+        n_threads = self.n_threads if most >= WORTH_SHARING else 1
+        agent = self._core.run(*readings, *record, n_threads)
+        if agent >= 0:
+            raise divergence(agent, self.steps_made, float(self.paces[agent, 0]))
+        return record
+
+    def learn_one(self, x: Any, y: Any, takes_labels: bool) -> bool:
+        """Make one step if ``x`` and ``y`` are arrays as they should be, fast.
+
+        False, with nothing changed, for all others and on divergence: :meth:`run`
+        explains what is wrong.
+        """
+        return not self._core.is_torn and self._core.learn_one(x, y, takes_labels)
+
+    def set_tolerance(self, tolerance: Vector) -> None:
+        """Let other tolerances hold from the next step on, (E,)."""
+        self._core.set_tolerance(tolerance)
+
+    def set_budget(self, budget: Vector) -> None:
+        """Let other budgets of compression hold from the next step on, (V,)."""
+        self.paces[:, 2] = budget
+        self._core.set_budget(budget)
+
+    # looking inside
+
+    def values(self, agents: Indices, X: Matrix) -> Vector:
+        """Return the prediction of ``agents[r]`` at ``X[r]``."""
+        return self._core.predict(agents, X)
+
+    def function(self, i: int) -> Function:
+        """Return a copy of agent ``i``'s function."""
+        kernel = rescale(self.components.kernel, float(self.scale[i]))
+        return Function(kernel, *self._core.function(i))
+
+    @property
+    def model_order(self) -> Indices:
+        """Number of atoms per agent, (V,)."""
+        return self._core.order.astype(np.int64)  # NumPy prints long long another way
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms held in all."""
+        return int(self._core.order.sum())
+
+    @property
+    def scale(self) -> Vector:
+        """What every agent multiplies the length scale of the kernel by, (V,)."""
+        return self._core.scale
+
+    @property
+    def target(self) -> Matrix:
+        """Running statistics of the agents' targets, (V, 6)."""
+        return self._core.target
+
+    @target.setter
+    def target(self, target: Matrix) -> None:
+        self._core.set_target(target)
+
+    @property
+    def multipliers(self) -> Vector:
+        """Multiplier per tolerance, (E,)."""
+        return self._core.multipliers
+
+    @property
+    def asked(self) -> Indices:
+        """How often every edge was asked, (E,)."""
+        return self._core.asked
+
+    @property
+    def violations(self) -> Vector:
+        """Running mean of ``h - tolerance`` per edge, (E,); 0 for one never asked."""
+        mean: Vector = self._core.violation / np.maximum(self.asked, 1)
+        return mean
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How updates ended: weights moved only, atoms changed, inverse repaired."""
+        return self._core.counts
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of all queries and answers so far; headers do not count."""
+        each = count_bytes(self.components, self.settings, self.n_features, self.price)
+        return each * int(self.asked.sum())
+
+    # saving
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what the next step needs to know of all agents, as arrays."""
+        return self._core.state()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state; raises ``ValueError`` if it does not fit."""
+        expected = {
+            "multipliers": (self.network.n_edges,),
+            "scale": (self.network.n_agents,),
+            "target": (self.network.n_agents, TARGET),
+            "adaptation": (self.network.n_agents, ADAPTATION),
+        }
+        for name, shape in expected.items():
+            found = np.shape(state[name])
+            require(found == shape, name, f"have shape {shape}", found)
+        self._core.restore({name: np.asarray(v) for name, v in state.items()})
+
+
+class Pooled:
+    """Runs one function on the readings of all agents, one after the other.
+
+    Within a step readings count in the order of agents, each predicted with all before
+    it learned. Parameters as for :class:`Simulator`, ``paces`` with one row.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        components: Components,
+        settings: Settings,
+        paces: Matrix,
+        n_features: int,
+    ) -> None:
+        self.n_features = n_features
+        self.steps_made = 0
+        self._network = network
+        self._one = Simulator(Network(1), components, settings, paces, n_features)
+        self._readings = np.zeros(network.n_agents, dtype=np.int64)
+
+    def run(self, readings: Readings, record: Record | None = None) -> Record:
+        """Learn from a stream; return what was seen on the way.
+
+        A step that diverges keeps the readings before the one that did.
+        """
+        self.steps_made = 0
+        n = len(readings.y)
+        pooled = readings._replace(start=np.arange(n + 1), agent=np.zeros(n, np.int64))
+        try:
+            prediction = self._one.run(pooled).prediction
+        except KeyboardInterrupt:
+            self._count(readings, self._one.steps_made)
+            raise
+        except DivergenceError:
+            r = self._one.steps_made
+            self._count(readings, r)
+            agent, eta = int(readings.agent[r]), float(self._one.paces[0, 0])
+            raise divergence(agent, self.steps_made, eta) from None
+        self._count(readings, n)
+        degree = self._network.degree[readings.agent]
+        asked = np.diff(np.concatenate([[0], np.cumsum(degree)])[readings.start])
+        return Record(prediction, np.zeros(len(asked)), asked)
+
+    def _count(self, readings: Readings, n_made: int) -> None:
+        V = self._network.n_agents
+        self._readings += np.bincount(readings.agent[:n_made], minlength=V)
+        self.steps_made = int(np.searchsorted(readings.start[1:], n_made, "right"))
+
+    def values(self, agents: Indices, X: Matrix) -> Vector:
+        """Return the prediction at every point, the same for all agents."""
+        return self._one.values(np.zeros_like(agents), X)
+
+    def function(self, i: int) -> Function:
+        """Return a copy of the one function."""
+        return self._one.function(0)
+
+    @property
+    def model_order(self) -> Indices:
+        """Atoms that each agent needs to predict: all of them, (V,)."""
+        return np.full(self._network.n_agents, self.n_atoms)
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms of the one function."""
+        return self._one.n_atoms
+
+    @property
+    def scale(self) -> Vector:
+        """What every agent multiplies the length scale of the kernel by, (V,)."""
+        return np.full(self._network.n_agents, self._one.scale[0])
+
+    @property
+    def multipliers(self) -> Vector:
+        """No multipliers, (E,)."""
+        return np.zeros(self._network.n_edges)
+
+    @property
+    def violations(self) -> Vector:
+        """``0 - tolerance`` for the edges asked, (E,): all agents predict the same."""
+        asked = np.repeat(self._readings, self._network.degree) > 0
+        return np.where(asked, -self._network.tolerance, 0.0)
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of all readings sent to the middle so far."""
+        return DOUBLE * (self.n_features + 1) * int(self._readings.sum())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what the next step needs to know, with the readings of every agent."""
+        return self._one.state_dict() | {"readings": self._readings.copy()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state; raises ``ValueError`` if it does not fit."""
+        readings = np.array(state["readings"], np.int64)
+        shape = self._readings.shape
+        require(readings.shape == shape, "readings", f"have shape {shape}", readings)
+        self._one.load_state_dict({**state, "readings": readings.sum(keepdims=True)})
+        self._readings = readings
