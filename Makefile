@@ -65,7 +65,7 @@ lint: $(DEV) ## Check style, formatting, layers, spelling and packaging settings
 	$(SAY) "ruff format --check"
 	@$(BIN)/ruff format --check --quiet
 	$(SAY) "clang-format"
-	@$(BIN)/clang-format --dry-run --Werror core/*
+	@$(BIN)/clang-format --dry-run --Werror core/* benchmarks/*.cpp
 	$(SAY) "import-linter"
 	@$(BIN)/lint-imports --no-logo
 	$(SAY) "codespell"
@@ -81,7 +81,7 @@ format: $(DEV) ## Format the sources and fix what can be fixed by itself
 	$(SAY) "ruff and clang-format"
 	@$(BIN)/ruff check --fix --quiet
 	@$(BIN)/ruff format
-	@$(BIN)/clang-format -i core/*
+	@$(BIN)/clang-format -i core/* benchmarks/*.cpp
 
 reproduce: $(DEV) ## Run all experiments at full scale (hours), report in halk-results
 	$(SAY) "experiments"

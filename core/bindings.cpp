@@ -255,6 +255,34 @@ static void bind_components(nb::module_& m) {
 
 // ------------------------------------------------------ the state of agents
 
+// Works with a network alone: other threads wait, without the GIL, for a step to end.
+class Hold {
+ public:
+  explicit Hold(Network& n) : n(n) {
+    require(n.owner.load() != std::this_thread::get_id(),
+            "model must not be used by its own kernel, loss or proximity");
+    if (!n.mutex.try_lock()) {
+      nb::gil_scoped_release release;
+      n.mutex.lock();
+    }
+    n.owner = std::this_thread::get_id();
+  }
+  Hold(const Hold&) = delete;
+  ~Hold() {
+    n.owner = std::thread::id();
+    n.mutex.unlock();
+  }
+
+ private:
+  Network& n;
+};
+struct Free {  // a single agent never runs without the GIL
+  explicit Free(Peer&) {}
+  ~Free() {}
+};
+static Hold hold(Network& n) { return Hold(n); }
+static Free hold(Peer& a) { return Free(a); }
+
 static std::span<FirstOrder> agents_of(Network& n) { return n.agents; }
 static std::span<FirstOrder> agents_of(Peer& a) { return {&a.agent, 1}; }
 
@@ -311,6 +339,7 @@ static nb::tuple function_of(const FirstOrder& agent) {
 // Flat arrays without spare room: atoms (N, p), weights (N,), inverse (sum m^2,), ...
 template <class T>
 static nb::dict state_of(T& model) {
+  const auto held = hold(model);
   const std::span<FirstOrder> agents = agents_of(model);
   std::vector<double> atoms, weights, inverse;
   for (const FirstOrder& agent : agents) {
@@ -336,13 +365,14 @@ static nb::dict state_of(T& model) {
 
 template <class T>
 static void restore(T& model, nb::dict state) {
+  const auto held = hold(model);
   const std::span<FirstOrder> agents = agents_of(model);
   const std::size_t p = model.settings.kernel->p;
   std::vector<std::int64_t> order(agents.size());
   fill_from(order, state, "order");
   std::size_t n_atoms = 0, n_cells = 0;
   for (auto m : order) {
-    require(m >= 0, "order must not be negative");
+    require(m >= 0 && m < (1 << 24), "order must be a number of atoms");
     n_atoms += std::size_t(m);
     n_cells += std::size_t(m) * m;
   }
@@ -378,6 +408,7 @@ static void restore(T& model, nb::dict state) {
 
 template <class T>
 static void set_target(T& model, In<2> target) {
+  const auto held = hold(model);
   const std::span<FirstOrder> agents = agents_of(model);
   require(target.shape(0) == agents.size() && target.shape(1) == 6,
           "target must have six numbers per agent");
@@ -389,6 +420,14 @@ static void assign(std::vector<double>& out, In<1> values, const char* name) {
   std::copy_n(values.data(), values.size(), out.begin());
 }
 
+template <class T, class F>
+static auto show(F f) {
+  return [f](T& model) {
+    const auto held = hold(model);
+    return f(model);
+  };
+}
+
 // What a network and a single agent show alike.
 template <class T>
 static void bind_state(nb::class_<T>& c) {
@@ -397,16 +436,21 @@ static void bind_state(nb::class_<T>& c) {
       .def("set_target", &set_target<T>, "target"_a)
       .def(
           "set_multipliers",
-          [](T& model, In<1> values) { assign(model.multipliers, values, "multipliers"); },
+          [](T& model, In<1> values) {
+            const auto held = hold(model);
+            assign(model.multipliers, values, "multipliers");
+          },
           "multipliers"_a)
-      .def_prop_ro("target", [](T& model) { return targets_of(agents_of(model)); })
-      .def_prop_ro("adaptation", [](T& model) { return adaptations_of(agents_of(model)); })
-      .def_prop_ro("scale", [](T& model) { return copy_array(scales_of(agents_of(model))); })
-      .def_prop_ro("order", [](T& model) { return copy_array(orders_of(agents_of(model))); })
-      .def_prop_ro("tolerance", [](T& model) { return copy_array(model.tolerance); })
-      .def_prop_ro("multipliers", [](T& model) { return copy_array(model.multipliers); })
-      .def_prop_ro("violation", [](T& model) { return copy_array(model.violation); })
-      .def_prop_ro("asked", [](T& model) { return copy_array(model.asked); });
+      .def_prop_ro("target", show<T>([](T& model) { return targets_of(agents_of(model)); }))
+      .def_prop_ro("adaptation", show<T>([](T& model) { return adaptations_of(agents_of(model)); }))
+      .def_prop_ro("scale",
+                   show<T>([](T& model) { return copy_array(scales_of(agents_of(model))); }))
+      .def_prop_ro("order",
+                   show<T>([](T& model) { return copy_array(orders_of(agents_of(model))); }))
+      .def_prop_ro("tolerance", show<T>([](T& model) { return copy_array(model.tolerance); }))
+      .def_prop_ro("multipliers", show<T>([](T& model) { return copy_array(model.multipliers); }))
+      .def_prop_ro("violation", show<T>([](T& model) { return copy_array(model.violation); }))
+      .def_prop_ro("asked", show<T>([](T& model) { return copy_array(model.asked); }));
 }
 
 // ------------------------------------------------------- network and agent
@@ -427,12 +471,21 @@ static void make_network(Network* self, const Settings& settings, Ints start, In
 
 static int run(Network& n, Ints start, Ints agent, In<2> x, In<1> y, Inout<1> prediction,
                Inout<1> disagreement, InoutInts asked, int n_threads) {
+  const Hold held(n);
+  n.steps_made = 0;
   const std::size_t n_steps = start.size() - 1, n_readings = y.size();
   require(start.size() > 0 && start(0) == 0 && std::size_t(start(n_steps)) == n_readings &&
               agent.size() == n_readings && x.shape(0) == n_readings &&
               x.shape(1) == std::size_t(n.settings.kernel->p) && prediction.size() == n_readings &&
               disagreement.size() == n_steps && asked.size() == n_steps,
           "start, agent, x, y and the record must fit together");
+  for (std::size_t t = 0; t < n_steps; ++t) {
+    require(start(t) <= start(t + 1), "start must not fall");
+    std::int64_t last = -1;
+    for (auto r = start(t); r < start(t + 1); last = agent(r++))
+      require(agent(r) > last && std::size_t(agent(r)) < n.agents.size(),
+              "agent must be ascending within a step, and within the network");
+  }
   const Stream stream{std::int64_t(n_steps), start.data(), agent.data(), x.data(), y.data()};
   const Record record{prediction.data(), disagreement.data(), asked.data()};
   if (n.settings.is_python()) return n.run(stream, record, 1);
@@ -462,6 +515,7 @@ static bool learn_one(Network& n, nb::handle x_given, nb::handle y_given, bool t
     targets.push_back(target);
     points.insert(points.end(), x.data() + i * p, x.data() + (i + 1) * p);
   }
+  const Hold held(n);
   prediction.resize(agents.size());
   const std::int64_t start[] = {0, std::int64_t(agents.size())};
   double disagreement;
@@ -470,7 +524,8 @@ static bool learn_one(Network& n, nb::handle x_given, nb::handle y_given, bool t
   return n.run(stream, {prediction.data(), &disagreement, &asked}, 1) < 0;
 }
 
-static nb::object predict(const Network& n, Ints agents, In<2> X) {
+static nb::object predict(Network& n, Ints agents, In<2> X) {
+  const Hold held(n);
   require(X.shape(0) == agents.size() && X.shape(1) == std::size_t(n.settings.kernel->p),
           "agents and X must fit together");
   for (std::size_t r = 0; r < agents.size(); ++r)
@@ -482,6 +537,7 @@ static nb::object predict(const Network& n, Ints agents, In<2> X) {
 }
 
 static void set_budget(Network& n, In<1> budget) {
+  const Hold held(n);
   require(budget.size() == n.paces.size(), "budget must have one per agent");
   for (std::size_t i = 0; i < n.paces.size(); ++i) n.paces[i].budget = budget(i);
 }
@@ -503,14 +559,22 @@ static void bind_network(nb::module_& m) {
            "tolerance"_a, "paces"_a)
       .def("run", &run, "start"_a, "agent"_a, "x"_a, "y"_a, "prediction"_a.noconvert(),
            "disagreement"_a.noconvert(), "asked"_a.noconvert(), "n_threads"_a)
-      .def("learn_one", &learn_one, "x"_a, "y"_a, "takes_labels"_a)
+      .def("learn_one", &learn_one, "x"_a.none(), "y"_a.none(), "takes_labels"_a)
       .def("predict", &predict, "agents"_a, "X"_a)
       .def(
-          "function", [](const Network& n, std::size_t i) { return function_of(n.agents.at(i)); },
+          "function",
+          [](Network& n, std::size_t i) {
+            const Hold held(n);
+            return function_of(n.agents.at(i));
+          },
           "agent"_a)
       .def(
           "set_tolerance",
-          [](Network& n, In<1> values) { assign(n.tolerance, values, "tolerance"); }, "tolerance"_a)
+          [](Network& n, In<1> values) {
+            const Hold held(n);
+            assign(n.tolerance, values, "tolerance");
+          },
+          "tolerance"_a)
       .def("set_budget", &set_budget, "budget"_a)
       .def_ro("steps_made", &Network::steps_made)
       .def_ro("is_torn", &Network::is_torn)

@@ -272,7 +272,10 @@ class Dictionary {
     order.resize(n);
     for (int k = 0; k < n; ++k) order[k] = k, residual[k] = K[std::size_t(k) * (ld + 1)];
     for (int s = 0; s < n; ++s) {
-      auto share = [&](int k) { return residual[k] / K[std::size_t(k) * (ld + 1)]; };
+      auto share = [&](int k) {
+        const double own = K[std::size_t(k) * (ld + 1)];
+        return own > 0.0 ? residual[k] / own : 0.0;
+      };
       int best = s;
       for (int a = s + 1; a < n; ++a)
         if (share(order[a]) > share(order[best])) best = a;

@@ -5,8 +5,11 @@
 // step only; in the second it updates with the answers to its own. Agents are visited by who
 // answers, not by who asks: each reads only its own slab, twice per step.
 #pragma once
+#include <atomic>
 #include <barrier>
 #include <exception>
+#include <mutex>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 
@@ -47,6 +50,8 @@ class Network {
   std::vector<FirstOrder> agents;
   std::int64_t steps_made = 0;  // of the last stream
   bool is_torn = false;         // a step was left half-made for lack of memory
+  std::mutex mutex;             // held by whoever works with it
+  std::atomic<std::thread::id> owner;
 
   Network(Settings s, Graph g, std::vector<Pace> paces, std::vector<double> tolerances)
       : settings(std::move(s)),
@@ -72,11 +77,13 @@ class Network {
   // component leaves everything as it was before the call.
   int run(const Stream& stream, const Record& record, int n_threads) {
     steps_made = 0;
-    saved.clear();
     while (int(workspaces.size()) < n_threads)
       workspaces.push_back(std::make_unique<Workspace>(settings.kernel->p));
     try {
-      return n_threads == 1 ? run_serially(stream, record) : share(stream, record, n_threads);
+      const int diverged =
+          n_threads == 1 ? run_serially(stream, record) : share(stream, record, n_threads);
+      saved.clear();
+      return diverged;
     } catch (const std::bad_alloc&) {
       is_torn = true;
       throw;
@@ -153,8 +160,12 @@ class Network {
   }
 
   int share(const Stream& stream, const Record& record, int n_threads) {
-    std::barrier barrier(n_threads);
-    bool is_over = false;
+    bool is_over = false, is_stopped = false;
+    // Decided once for all, while everybody waits.
+    std::barrier barrier(n_threads, [&]() noexcept {
+      for (int k = 0; k < n_threads; ++k)
+        is_stopped = is_stopped || workspaces[k]->diverged >= 0 || workspaces[k]->error;
+    });
     auto work = [&](int id) {
       Workspace& ws = *workspaces[id];
       auto guarded = [&](auto job) {
@@ -163,30 +174,33 @@ class Network {
         } catch (...) {
           ws.error = std::current_exception();
         }
-      };
-      auto is_stopped = [&] {
-        for (int k = 0; k < n_threads; ++k)
-          if (workspaces[k]->diverged >= 0 || workspaces[k]->error) return true;
-        return false;
+        barrier.arrive_and_wait();
       };
       while (true) {
-        if (id == 0 && !(is_over = is_over || steps_made == stream.n_steps))
-          guarded([&](auto, auto) { begin(stream, record); });
-        barrier.arrive_and_wait();
-        if (is_over || is_stopped()) return;
+        guarded([&](auto, auto) {
+          if (id != 0) return;
+          is_over = is_over || steps_made == stream.n_steps;
+          if (!is_over) begin(stream, record);
+        });
+        if (is_over || is_stopped) return;
         guarded([&](auto from, auto to) { answer_some(stream, record, ws, from, to); });
-        barrier.arrive_and_wait();
-        if (is_stopped()) return;
+        if (is_stopped) return;
         guarded([&](auto from, auto to) { update_some(ws, from, to); });
-        barrier.arrive_and_wait();
-        if (is_stopped()) return;
+        if (is_stopped) return;
         if (id == 0) finish(stream, record), ++steps_made;
       }
     };
     std::vector<std::thread> threads;
-    for (int id = 1; id < n_threads; ++id) threads.emplace_back(work, id);
+    bool is_short = false;
+    try {
+      for (int id = 1; id < n_threads; ++id) threads.emplace_back(work, id);
+    } catch (const std::system_error&) {  // no more threads to be had: those there are go home
+      is_over = is_short = true;
+      for (int id = int(threads.size()) + 1; id < n_threads; ++id) barrier.arrive_and_drop();
+    }
     work(0);
     for (auto& thread : threads) thread.join();
+    if (is_short) return run_serially(stream, record);
     for (int k = 0; k < n_threads; ++k)
       if (auto error = std::exchange(workspaces[k]->error, nullptr)) std::rethrow_exception(error);
     return stop(n_threads);
@@ -266,7 +280,8 @@ class Network {
     if (const auto r = reading[j]; r >= 0) {
       own[j] = {agent.take_reading(settings, ws.agent, stream.x + r * p, stream.y[r]),
                 agent.target.std};
-      is_finite = std::abs(own[j].value) <= LARGEST;
+      is_finite = std::abs(own[j].value) <= LARGEST &&
+                  agent.kernel(settings).diagonal(stream.x + r * p) <= LARGEST;
       if (!settings.standardizes()) record.prediction[r] = own[j].value;
       if (settings.is_adaptive()) around[j] = average_log_scale(j);
     } else {

@@ -28,7 +28,12 @@ struct Peer {
         workspace(arena, settings.kernel->p) {}
   Peer(const Peer&) = delete;
 
-  double predict(const double* x) { return agent.predict(settings, x, scratch); }
+  // Infinite where the kernel itself leaves the finite numbers.
+  double predict(const double* x) {
+    if (!(agent.kernel(settings).diagonal(x) <= LARGEST))
+      return std::numeric_limits<double>::infinity();
+    return agent.predict(settings, x, scratch);
+  }
 
   // A step: a reading at x if there is one (else null) with one answer per edge, NaN for none, and
   // n queries that pull, in the order of neighbours.

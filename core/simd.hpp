@@ -132,8 +132,8 @@ inline void factor_cholesky(double* A, int ld, int n, double least, char* is_kep
 // Solve L L' x = b in place for a factor without skipped rows.
 inline void solve_cholesky(const double* L, int ld, int n, double* b) {
   for (int i = 0; i < n; ++i) {
-    for (int t = 0; t < i; ++t) b[i] -= L[std::size_t(i) * ld + t] * b[t];
-    b[i] /= L[std::size_t(i) * ld + i];
+    const double* row = L + std::size_t(i) * ld;
+    b[i] = (b[i] - dot_prefix(row, b, i)) / row[i];
   }
   for (int i = n - 1; i >= 0; --i) {
     b[i] /= L[std::size_t(i) * ld + i];

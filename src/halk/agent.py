@@ -16,6 +16,7 @@ from halk._validation import (
     Indices,
     Vector,
     array,
+    integer,
     nonnegative,
     positive,
     real,
@@ -148,7 +149,7 @@ class Agent:
         self.neighbours = [int(j) for j in neighbours]
         ordered = self.neighbours == sorted(set(self.neighbours))
         require(ordered, "neighbours", "be ascending and distinct", neighbours)
-        self.n_features = n_features
+        self.n_features = integer("n_features", n_features, minimum=1)
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
         self._core = _core.Peer(
             native_settings(components, settings, n_features), *pace, tolerance
@@ -212,7 +213,8 @@ class Agent:
 
     @multipliers.setter
     def multipliers(self, multipliers: Vector) -> None:
-        self._core.set_multipliers(multipliers)
+        shape = (len(self.neighbours),)
+        self._core.set_multipliers(array("multipliers", multipliers, shape))
 
     @property
     def violation(self) -> Vector:
@@ -300,7 +302,9 @@ class Agent:
         """Finish the step with the answers that came; missing ones may be left out."""
         answers = answers or {}
         for j, answer in answers.items():
-            require(abs(answer.value) < LARGEST, f"answer of {j}", "be finite", answer)
+            value = real(f"answer of {j}", answer.value)
+            require(abs(value) < LARGEST, f"answer of {j}", "be finite", answer)
+            real(f"log scale of {j}", answer.log_scale)
         came = [answers.get(j) for j in self.neighbours]
         values = np.array([np.nan if a is None else a.value for a in came])
         logs = [answer.log_scale for answer in came if answer is not None]

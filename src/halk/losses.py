@@ -59,7 +59,8 @@ class Loss(Component):
         # of this very class: a derived one may have another formula
         name = vars(type(self)).get("_native")
         if name is None:
-            return _core.python_loss(self._slope_of_one, float(self.curvature))
+            bound = nonnegative("curvature", self.curvature)
+            return _core.python_loss(self._slope_of_one, bound)
         return _core.native_loss(name, next(iter(vars(self).values()), 0.0))
 
     def _slope_of_one(self, a: float, y: float) -> float:

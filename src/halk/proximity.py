@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halk import _core
-from halk._validation import Vector, positive
+from halk._validation import Vector, nonnegative, positive
 from halk.component import Component, evaluate, returned
 
 __all__ = ["Absolute", "Huber", "Proximity", "Squared", "as_proximity"]
@@ -45,7 +45,8 @@ class Proximity(Component):
         # of this very class: a derived one may have another formula
         name = vars(type(self)).get("_native")
         if name is None:
-            return _core.python_proximity(self._both, float(self.curvature))
+            bound = nonnegative("curvature", self.curvature)
+            return _core.python_proximity(self._both, bound)
         return _core.native_proximity(name, next(iter(vars(self).values()), 0.0))
 
     def _both(self, a: Vector, b: Vector) -> tuple[Vector, Vector]:

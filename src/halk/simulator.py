@@ -110,6 +110,7 @@ class Simulator:
         self.network, self.components, self.settings = network, components, settings
         self.paces, self.n_features = np.array(paces), n_features
         self.price, self.n_threads = price, n_threads
+        self._steps_made = 0
         self._core = _core.Network(
             native_settings(components, settings, n_features),
             network.indptr,
@@ -139,7 +140,7 @@ class Simulator:
     @property
     def steps_made(self) -> int:
         """How many steps of the last stream were made."""
-        return self._core.steps_made
+        return self._steps_made
 
     def run(self, readings: Readings, record: Record | None = None) -> Record:
         """Learn from a stream; return what was seen on the way.
@@ -152,6 +153,7 @@ class Simulator:
             If a prediction leaves the finite numbers; the state is then that of the
             last finite step.
         """
+        self._steps_made = 0
         if self._core.is_torn:
             raise HalkError(
                 "this model stopped in the middle of a step for lack of memory; load "
@@ -160,7 +162,10 @@ class Simulator:
         record = Record.room_for(readings) if record is None else record
         most = int(np.diff(readings.start).max(initial=0))
         n_threads = self.n_threads if most >= WORTH_SHARING else 1
-        agent = self._core.run(*readings, *record, n_threads)
+        try:
+            agent = self._core.run(*readings, *record, n_threads)
+        finally:
+            self._steps_made = self._core.steps_made
         if agent >= 0:
             raise divergence(agent, self.steps_made, float(self.paces[agent, 0]))
         return record

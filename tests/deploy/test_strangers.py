@@ -55,12 +55,17 @@ def asked(config, path):
 
 
 def health(config):
-    return json.loads(asked(config, "/health") or "{}")
+    # a busy agent may not answer in time
+    return json.loads(until(lambda: asked(config, "/health"), "an answer"))
 
 
 def wait_for_file(config):
     n = health(config)["checkpoint"]["saved"]
     until(lambda: health(config)["checkpoint"]["saved"] > n + 1, "a new file")
+
+
+def refused(config, reason):
+    return health(config)["refused"].get(reason, 0)
 
 
 def learned(config):
@@ -107,25 +112,21 @@ def test_they_are_counted_told_and_change_nothing(config, start, tmp_path):
             (_credulous(config.file.parent), foreign),
         ):
             rogue = here.rogue("south", "north", change=change, folder=of)
-            until(lambda n=n: health(config)["refused"].get("handshake", 0) > n, change)
+            until(lambda n=n: refused(config, "handshake") > n, change)
             rogue.put("halk/north/south", b"forged")
             rogue.close()
             n = health(config)["refused"]["handshake"]
         assert set(health(config)["refused"]) == {"handshake"}
         for n in (1, 2):
             rogue = here.rogue("stranger", "north")
-            until(
-                lambda n=n: health(config)["refused"].get("stranger") == n, "a stranger"
-            )
+            until(lambda n=n: refused(config, "stranger") == n, "a stranger")
             for key in ("halk/north/south", "halk/north/stranger", "**"):
                 rogue.put(key, b"forged")
             rogue.close()
         for _ in range(20):
             with socket.create_connection(("127.0.0.1", here._ports["north"])) as other:
                 other.sendall(b"GET / HTTP/1.1\r\n\r\n")
-        until(
-            lambda: health(config)["refused"]["handshake"] >= 23, "a scan of the port"
-        )
+        until(lambda: refused(config, "handshake") >= 23, "a scan of the port")
         found = parsed(asked(config, "/metrics"))["halk_refused_total"]
         counts = {labels["reason"]: n for labels, n in found}
         assert counts["stranger"] == 2

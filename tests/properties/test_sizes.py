@@ -142,3 +142,25 @@ def test_rows_beyond_a_matrix_are_refused():
             _core.add_rows(A, one, np.ones(1), A, wrong)
     none = np.zeros(0, np.int64)
     assert _core.dots(A, none, np.ones((0, 3)), none).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("start", "agent"),
+    [
+        ([0, 2], [0, 9]),
+        ([0, 2], [0, -1]),
+        ([0, 2], [1, 1]),
+        ([0, 2], [1, 0]),
+        ([0, 3, 2], [0, 1]),
+    ],
+)
+def test_readings_that_no_network_has_are_refused(start, agent, rng):
+    learner = HALK(Network.path(3, tolerance=0.1))
+    learner.learn_one(rng.uniform(size=(3, 1)), np.zeros(3))
+    readings = Readings(
+        np.array(start), np.array(agent), rng.uniform(size=(2, 1)), np.zeros(2)
+    )
+    before = learner.state_dict()
+    with pytest.raises(ValueError, match="must"):
+        learner.observe(readings)
+    np.testing.assert_array_equal(before["weights"], learner.state_dict()["weights"])

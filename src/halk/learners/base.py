@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from halk import checkpoint
-from halk._validation import Indices, Matrix, Vector, array, require, without_nan
+from halk._validation import Indices, Matrix, Vector, array, integer, without_nan
 from halk.learners.executor import Executor
 from halk.learners.readings import checked, one_step, pieces, single
 from halk.losses import Loss, as_loss
@@ -117,7 +117,11 @@ class Learner(ABC):
 
     def observe(self, readings: Readings) -> Record:
         """Learn from a prepared stream; return predictions made before learning."""
-        return self._learn(readings)
+        start, agent = (np.asarray(part, np.int64) for part in readings[:2])
+        x = array("x", readings.x, (None, self.n_features))
+        y = without_nan("y", array("y", readings.y, (len(x),)))
+        checked("x y", x, y, self.loss, has_agents=False)
+        return self._learn(Readings(start, agent, x, y))
 
     def _learn(self, readings: Readings, record: Record | None = None) -> Record:
         executor = self._executor or self._prepared(readings.x.shape[1])
@@ -132,7 +136,7 @@ class Learner(ABC):
 
     def _prepared(self, n_features: int) -> Executor:
         if self._executor is None:
-            require(n_features > 0, "n_features", "be at least 1", n_features)
+            n_features = integer("n_features", n_features, minimum=1)
             self._executor = self._make_executor(n_features)
             self._is_fast = hasattr(self._executor, "learn_one")
         return self._executor

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halk import proximity as proximities
-from halk._validation import Matrix, Vector, choice, integer
+from halk._validation import Matrix, Vector, array, choice, integer
 from halk.agent import ADOPTED, Agent, Pace
 from halk.bandwidth import Adaptation
 from halk.function import Function
@@ -174,7 +174,7 @@ class DictionaryLearner(Learner):
     @target.setter
     def target(self, target: Matrix) -> None:
         executor: Any = self._executor
-        executor.target = target
+        executor.target = array("target", target, self.target.shape)
 
     @property
     def length_scales(self) -> Matrix | None:
