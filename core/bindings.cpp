@@ -480,7 +480,8 @@ static int run(Network& n, Ints start, Ints agent, In<2> x, In<1> y, Inout<1> pr
               disagreement.size() == n_steps && asked.size() == n_steps,
           "start, agent, x, y and the record must fit together");
   for (std::size_t t = 0; t < n_steps; ++t) {
-    require(start(t) <= start(t + 1), "start must not fall");
+    require(start(t) <= start(t + 1) && std::size_t(start(t + 1)) <= n_readings,
+            "start must rise to the number of readings");
     std::int64_t last = -1;
     for (auto r = start(t); r < start(t + 1); last = agent(r++))
       require(agent(r) > last && std::size_t(agent(r)) < n.agents.size(),
