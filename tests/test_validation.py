@@ -391,6 +391,11 @@ COMPONENTS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: kernels.Constant(-1), ValueError, "value must not be negative, got -1.0"),
     (lambda: kernels.Polynomial(0), ValueError, "degree must be at least 1, got 0"),
     (
+        lambda: kernels.Polynomial(2**40),
+        ValueError,
+        "degree must be at most 1000, got 1099511627776",
+    ),
+    (
         lambda: kernels.Polynomial(1.5),  # type: ignore[arg-type]
         TypeError,
         "degree must be a whole number, got 1.5",

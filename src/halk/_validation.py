@@ -5,7 +5,7 @@ Arrays leave here C-contiguous, writable and float64, the only layout that the c
 takes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+_NEVER_NEGATIVE = ("order", "asked", "readings", "multipliers", "sent")
+"""Arrays of states: numbers of something, and multipliers."""
 
 
 def require(condition: bool, name: str, rule: str, value: object) -> None:
@@ -102,6 +105,21 @@ def without_nan(name: str, value: NDArray[np.float64]) -> NDArray[np.float64]:
         where = tuple(int(k) for k in np.argwhere(missing)[0])
         raise ValueError(f"{name} must be finite, got nan at index {where}")
     return value
+
+
+def check_state(state: Mapping[str, NDArray[Any]]) -> None:
+    """Raise ``ValueError`` if a saved state holds what no state may hold."""
+    for name, values in state.items():
+        require_each(name, "be finite", values, np.isfinite(values))
+        if name in _NEVER_NEGATIVE:
+            require_each(name, "not be negative", values, values >= 0)
+
+
+def require_each(name: str, rule: str, values: Any, is_right: Any) -> None:
+    """Raise ``ValueError`` for the first of ``values`` that is not right."""
+    if not is_right.all():
+        where = tuple(int(k) for k in np.argwhere(~is_right)[0])
+        raise ValueError(f"{name} must {rule}, got {values[where]} at {where}")
 
 
 def per_item(name: str, value: Any, n_items: int, item: str) -> Vector:

@@ -8,8 +8,9 @@ formulas of halk's own kernels natively; it calls back the others.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -24,9 +25,10 @@ from halk._validation import (
     integer,
     nonnegative,
     positive,
+    require,
     without_nan,
 )
-from halk.component import Component, returned
+from halk.component import Component, check_result
 
 __all__ = [
     "Constant",
@@ -50,6 +52,9 @@ Lengths = float | tuple[float, ...]
 
 _FARTHEST = 1e4
 """Distance from which on exponentials are zero; keeps ``inf * 0`` out of formulas."""
+
+_HIGHEST = 1000
+"""Degree beyond which a power of nearly anything is zero or infinite."""
 
 
 class Kernel(Component):
@@ -78,7 +83,7 @@ class Kernel(Component):
         X = without_nan("X", array("X", X, (None, None)))
         Y = X if Y is None else without_nan("Y", array("Y", Y, (None, X.shape[1])))
         self.check_features(X.shape[1])
-        return returned(self, self.matrix(X, Y), (len(X), len(Y)))
+        return check_result(self, self.matrix(X, Y), (len(X), len(Y)))
 
     def check_features(self, n_features: int) -> None:
         """Raise ``ValueError`` if the kernel cannot take points of this length."""
@@ -136,6 +141,12 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     """Return ``kernel`` with its length scale multiplied by ``factor``.
 
     In sums and products, that of the parts; kernels without one come back as they are.
+    The others are made again by their constructor.
+
+    Raises
+    ------
+    TypeError
+        If the constructor of a user's own kernel cannot do that.
 
     Examples
     --------
@@ -145,18 +156,27 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     if isinstance(kernel, _Pair):
         return type(kernel)(rescale(kernel.left, factor), rescale(kernel.right, factor))
     scale = getattr(kernel, "length_scale", None)
-    if scale is None:
+    if scale is None or factor == 1.0:
         return kernel
-    wider = scale * factor if np.ndim(scale) == 0 else tuple(s * factor for s in scale)
-    changed: Any = kernel  # a dataclass, as everything with parameters
-    return replace(changed, length_scale=wider)  # type: ignore[no-any-return]
+    is_sequence = isinstance(scale, tuple | list)
+    wider = tuple(s * factor for s in scale) if is_sequence else scale * factor
+    try:
+        names = inspect.signature(type(kernel)).parameters
+        kept = {name: getattr(kernel, name) for name in names}
+        return type(kernel)(**kept | {"length_scale": wider})
+    except (AttributeError, TypeError) as error:
+        raise TypeError(
+            f"{kernel!r} must be one to make again with another length scale: let its "
+            f"constructor take length_scale, and keep every argument as an attribute "
+            f"of the same name, as a frozen dataclass does"
+        ) from error
 
 
 def _rescaled_matrix(kernel: Kernel, X: Matrix, Y: Matrix, scale: float) -> Matrix:
     """Return what the core asks a kernel for that has no native formula."""
     if scale != 1.0:
         kernel = rescale(kernel, scale)
-    return returned(kernel, kernel.matrix(X, Y), (len(X), len(Y)))
+    return check_result(kernel, kernel.matrix(X, Y), (len(X), len(Y)))
 
 
 def _per_feature(value: Lengths | None, n_features: int) -> list[float]:
@@ -367,13 +387,19 @@ class Linear(Kernel):
         return self.scale * _inner_products(X, Y)
 
 
+def _degree(name: str, value: Any) -> int:
+    degree = integer(name, value, minimum=1)
+    require(degree <= _HIGHEST, name, f"be at most {_HIGHEST}", degree)
+    return degree
+
+
 @dataclass(frozen=True)
 class Polynomial(Kernel):
     """Polynomial kernel ``(scale <x, y> + offset)^degree``.
 
     Parameters
     ----------
-    degree : int, at least 1
+    degree : int, from 1 to 1000
     scale : float, positive
     offset : float, not negative
         Zero leaves the terms of highest degree only.
@@ -384,9 +410,7 @@ class Polynomial(Kernel):
     offset: float = 1.0
 
     _native = "polynomial"
-    _checks: ClassVar = {
-        "degree": partial(integer, minimum=1), "scale": positive, "offset": nonnegative,
-    }  # fmt: skip
+    _checks: ClassVar = {"degree": _degree, "scale": positive, "offset": nonnegative}
     _examples = (), (3, 0.5, 0.0)
 
     def matrix(self, X: Matrix, Y: Matrix) -> Matrix:

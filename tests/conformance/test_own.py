@@ -25,6 +25,17 @@ class Bump(kernels.Kernel):
         return np.exp(-0.5 * (apart**2).sum(axis=2))
 
 
+class Plain(kernels.Kernel):
+    """A kernel that is no dataclass, and derives a number from its length scale."""
+
+    def __init__(self, length_scale: float) -> None:
+        self.length_scale = length_scale
+        self.precision = length_scale**-2
+
+    def matrix(self, X: Any, Y: Any) -> Any:
+        return np.exp(-0.5 * self.precision * ((X[:, None] - Y) ** 2).sum(axis=2))
+
+
 class Residual:
     """A squared loss, or proximity, that is no subclass of anything."""
 
@@ -66,6 +77,10 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "adapted kernel": (
         {"kernel": Bump(), "adaptation": bandwidth.LeaveOneOut(0.5, 5)},
         NATIVE | {"adaptation": bandwidth.LeaveOneOut(0.5, 5)},
+    ),
+    "adapted plain class": (
+        {"kernel": Plain(0.3), "adaptation": bandwidth.LossFollowing(0.5, 5)},
+        NATIVE | {"adaptation": bandwidth.LossFollowing(0.5, 5)},
     ),
     "all": (
         {"kernel": bump, "loss": Residual(), "proximity": Distance()},
@@ -153,3 +168,47 @@ def test_an_error_of_a_formula_is_the_caller_s_and_changes_nothing(
         model.learn_one(X[20], np.zeros(3))
     for name, array in model.state_dict().items():
         np.testing.assert_array_equal(array, before[name], err_msg=name)
+
+
+def test_a_kernel_that_cannot_be_rescaled_does_not_adapt() -> None:
+    class Fixed(kernels.Kernel):
+        length_scale = 0.3
+
+        def matrix(self, X: Any, Y: Any) -> Any:
+            return bump(X, Y)
+
+    model = HALK(Network.path(2), Fixed())
+    model.learn_one([[0.0], [1.0]], [1.0, 2.0])
+    assert model.functions[0].kernel == Fixed()
+    with pytest.raises(TypeError, match=r"Fixed\(\) must be .* take length_scale"):
+        HALK(Network.path(2), Fixed(), adaptation=bandwidth.LeaveOneOut())
+
+
+class Ragged:
+    curvature = 1.0
+
+    def value(self, a: Any, b: Any) -> Any:
+        return [[1.0], [1.0, 2.0]]
+
+    slope = value
+
+    def __repr__(self) -> str:
+        return "Ragged()"
+
+
+@pytest.mark.parametrize("part", ["kernel", "loss", "proximity"])
+def test_a_formula_that_returns_no_array_is_named(
+    part: str, rng: np.random.Generator
+) -> None:
+    wrong: Any = Ragged().value if part == "kernel" else Ragged()
+    model, (X, Y) = HALK(Network.path(3), **{part: wrong}), stream(rng)
+    message = r"Ragged.* must return numbers of shape .*, got a list that NumPy can"
+    with pytest.raises(ValueError, match=message):
+        model.learn_many(X, Y)
+    called = {
+        "kernel": lambda: kernels.as_kernel(wrong)([[0.0]]),
+        "loss": lambda: losses.as_loss(wrong)(1.0, 2.0),
+        "proximity": lambda: proximities.as_proximity(wrong)(1.0, 2.0),
+    }
+    with pytest.raises(ValueError, match=message):
+        called[part]()

@@ -10,7 +10,7 @@ from halk import proximity as proximities
 from halk._validation import Matrix, Vector, nonnegative, per_item, positive, require
 from halk.agent import Components, Settings
 from halk.bandwidth import Adaptation, Fixed
-from halk.kernels import as_kernel
+from halk.kernels import as_kernel, rescale
 from halk.losses import as_loss
 from halk.proximity import as_proximity
 
@@ -122,6 +122,8 @@ def components(
             f"adaptation needs a kernel with a length scale, such as Gaussian(1.0); "
             f"{kernel!r} has none"
         )
+    if not isinstance(adaptation, Fixed):
+        rescale(kernel, 2.0)  # raises now what would be raised at the first change
     if standardize and loss.takes_labels:
         raise ValueError(
             f"standardize must be False for the {type(loss).__name__} loss, whose "
