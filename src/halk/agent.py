@@ -16,11 +16,13 @@ from halk._validation import (
     Indices,
     Vector,
     array,
+    check_state,
     integer,
     nonnegative,
     positive,
     real,
     require,
+    require_each,
     without_nan,
 )
 from halk.bandwidth import Adaptation, Fixed, LeaveOneOut
@@ -118,6 +120,50 @@ def native_settings(
         adaptation,
         *settings,
     )
+
+
+def check_native_state(
+    state: Mapping[str, Any], n_agents: int, n_edges: int, n_features: int
+) -> dict[str, Any]:
+    """Return the arrays of a state as the native core takes them.
+
+    Raises
+    ------
+    ValueError or TypeError
+        That names the array that fits no such model.
+    """
+    order = check_counts(state, "order", n_agents)
+    n_atoms, n_cells = sum(order.tolist()), sum(m * m for m in order.tolist())
+    shapes = {
+        "atoms": (n_atoms, n_features), "weights": (n_atoms,), "inverse": (n_cells,),
+        "scale": (n_agents,), "target": (n_agents, 6), "adaptation": (n_agents, 4),
+        "multipliers": (n_edges,), "violation": (n_edges,),
+    }  # fmt: skip
+    arrays: dict[str, Any] = {
+        name: array(name, _take(state, name), shape) for name, shape in shapes.items()
+    }
+    check_state(arrays)
+    std, scale = arrays["target"][:, STD], arrays["scale"]
+    require_each("std", "be positive", std, std > 0)
+    require_each("scale", "be positive", scale, scale > 0)
+    asked = check_counts(state, "asked", n_edges)
+    readings = check_counts(state, "readings", n_agents)
+    return arrays | {"order": order, "asked": asked, "readings": readings}
+
+
+def check_counts(state: Mapping[str, Any], name: str, n: int) -> Indices:
+    """Return ``n`` whole numbers of a state, none of them negative."""
+    array(name, _take(state, name), (n,))
+    given = np.asarray(state[name])
+    require(given.dtype.kind in "iu", name, "hold whole numbers", str(given.dtype))
+    check_state({name: given})
+    return given.astype(np.int64)
+
+
+def _take(state: Mapping[str, Any], name: str) -> Any:
+    if name not in state:
+        raise ValueError(f"state must hold {name}; give all that state_dict returned")
+    return state[name]
 
 
 class Agent:
@@ -334,10 +380,19 @@ class Agent:
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from the state of an agent that had the same settings, bit for bit."""
-        self._core.restore({name: np.asarray(v) for name, v in state.items()})
-        self._reading = self._read_reading(state.get("reading"))
-        self._queries = self._read_queries(state.get("queries"))
+        """Go on from the state of an agent that had the same settings, bit for bit.
+
+        Raises
+        ------
+        ValueError or TypeError
+            That names what does not fit; the agent is then as it was.
+        """
+        n_neighbours = len(self.neighbours)
+        arrays = check_native_state(state, 1, n_neighbours, self.n_features)
+        reading = self._read_reading(state.get("reading"))
+        queries = self._read_queries(state.get("queries"))
+        self._core.restore(arrays)
+        self._reading, self._queries = reading, queries
 
     def _read_reading(self, row: Any) -> tuple[Vector, float, float] | None:
         if row is None:

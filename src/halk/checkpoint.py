@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from safetensors import numpy as safetensors
 
 from halk._atomic import replacing
-from halk._validation import Vector, integer, require
+from halk._validation import Vector, check_state, integer, require
 from halk._version import __version__
 from halk.bandwidth import Adaptation
 from halk.component import Component, subclasses
@@ -52,8 +52,6 @@ _HEADER = {"learner", "n_steps", "n_features", "arguments"}
 _NETWORK = ("n_agents", "edges", "tolerance", "names", "positions")
 _FAMILIES = (Kernel, Loss, Proximity, Adaptation, FeatureMap)
 _CHECKS = {"kernel": as_kernel, "loss": as_loss, "proximity": as_proximity}
-_NOT_NEGATIVE = ("order", "asked", "readings", "multipliers", "sent")
-_STD = 4  # column of the running target statistics
 _SAMPLE = 32  # atoms at which a kernel is compared with the one that was saved
 
 WRONG = (
@@ -117,8 +115,8 @@ def save(learner: Saveable, path: PathLike) -> None:
     """
     try:
         data = pack(*contents(learner))
-    except RefusedError as refusal:
-        raise CheckpointError(f"{path} was not saved: the model {refusal}") from None
+    except (RefusedError, ValueError) as error:
+        raise CheckpointError(f"{path} was not saved: the model {error}") from None
     with replacing(path) as file:
         file.write(data)
 
@@ -292,16 +290,15 @@ def _compare(what: str, found: set[str], wanted: set[str]) -> None:
 
 def pack_state(state: Arrays, kernel: Any) -> Arrays:
     """Return the arrays of a state, and the kernel's values at some atoms."""
-    _check_values(state)
+    check_state(state)
     arrays = {_STATE + name: value for name, value in state.items()}
     return arrays | {_VALUES: _kernel_values(state, kernel)}
 
 
 def unpack_state(arrays: Arrays) -> tuple[Arrays, Vector]:
-    """Take a state and a kernel's values out of ``arrays``; shapes are not checked."""
+    """Take a state and a kernel's values out of ``arrays``; nothing is checked."""
     names = [name for name in arrays if name.startswith(_STATE)]
     state = {name.removeprefix(_STATE): arrays.pop(name) for name in names}
-    _check_values(state)
     return state, arrays.pop(_VALUES)
 
 
@@ -325,23 +322,6 @@ def check_kernel(state: Arrays, kernel: Any, saved: Vector) -> None:
             f"at the atoms differ",
             "pass the kernel that was saved",
         )
-
-
-def _check_values(state: Arrays) -> None:
-    for name, value in state.items():
-        _check(name, "be finite", value, np.isfinite(value))
-        if name in _NOT_NEGATIVE:
-            _check(name, "not be negative", value, value >= 0)
-    if "target" in state:
-        std = state["target"][:, _STD]
-        _check("std", "be positive", std, std > 0)
-        _check("scale", "be positive", state["scale"], state["scale"] > 0)
-
-
-def _check(name: str, rule: str, value: Any, is_right: Any) -> None:
-    if not is_right.all():
-        where = tuple(int(k) for k in np.argwhere(~is_right)[0])
-        refuse(f"is not consistent: {name} must {rule}, got {value[where]} at {where}")
 
 
 # --- the arguments --------------------------------------------------------------------

@@ -6,8 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halk import _core
-from halk._validation import Indices, Matrix, Vector, require
-from halk.agent import ADOPTED, Components, Settings, native_settings
+from halk._validation import Indices, Matrix, Vector
+from halk.agent import (
+    ADOPTED,
+    Components,
+    Settings,
+    check_counts,
+    check_native_state,
+    native_settings,
+)
 from halk.errors import DivergenceError, HalkError
 from halk.function import Function
 from halk.kernels import rescale
@@ -18,9 +25,6 @@ DOUBLE = 8
 
 WORTH_SHARING = 2_000
 """Readings of a step below which threads cost more than they bring."""
-
-TARGET, ADAPTATION = 6, 4
-"""Numbers per agent: statistics of its target, memory of its adaptation."""
 
 
 class Readings(NamedTuple):
@@ -256,17 +260,15 @@ class Simulator:
         return self._core.state()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state; raises ``ValueError`` if it does not fit."""
-        expected = {
-            "multipliers": (self.network.n_edges,),
-            "scale": (self.network.n_agents,),
-            "target": (self.network.n_agents, TARGET),
-            "adaptation": (self.network.n_agents, ADAPTATION),
-        }
-        for name, shape in expected.items():
-            found = np.shape(state[name])
-            require(found == shape, name, f"have shape {shape}", found)
-        self._core.restore({name: np.asarray(v) for name, v in state.items()})
+        """Go on from a state.
+
+        Raises
+        ------
+        ValueError or TypeError
+            That names what does not fit; the model is then as it was.
+        """
+        sizes = self.network.n_agents, self.network.n_edges, self.n_features
+        self._core.restore(check_native_state(state, *sizes))
 
 
 class Pooled:
@@ -363,8 +365,6 @@ class Pooled:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; raises ``ValueError`` if it does not fit."""
-        readings = np.array(state["readings"], np.int64)
-        shape = self._readings.shape
-        require(readings.shape == shape, "readings", f"have shape {shape}", readings)
+        readings = check_counts(state, "readings", self._network.n_agents)
         self._one.load_state_dict({**state, "readings": readings.sum(keepdims=True)})
         self._readings = readings

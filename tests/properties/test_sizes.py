@@ -63,9 +63,14 @@ def draw_stream(data: st.DataObject, V: int) -> Readings:
     )
 
 
+def prepare(model: HALK, readings: Readings):
+    model.prepare(readings.x.shape[1])
+    return model._executor
+
+
 def run(model: HALK, readings: Readings, n_threads: int):
     """Run the core with threads, which small networks have no use for."""
-    simulator = model._prepared(readings.x.shape[1])
+    simulator = prepare(model, readings)
     record = Record.room_for(readings)
     assert simulator._core.run(*readings, *record, n_threads) == -1
     return simulator, record
@@ -90,7 +95,7 @@ def test_any_number_of_threads_gives_the_same_bits(data: st.DataObject) -> None:
 def test_a_restored_network_goes_on_with_the_same_bits(data: st.DataObject) -> None:
     model = make(data)
     readings = draw_stream(data, model.network.n_agents)
-    twin = deepcopy(model)._prepared(readings.x.shape[1])
+    twin = prepare(deepcopy(model), readings)
     simulator, _ = run(model, readings, 1)
     twin.load_state_dict(simulator.state_dict())
     simulator.run(readings)

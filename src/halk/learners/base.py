@@ -11,7 +11,14 @@ from typing import Any, Self
 import numpy as np
 
 from halk import checkpoint
-from halk._validation import Indices, Matrix, Vector, array, integer, without_nan
+from halk._validation import (
+    Indices,
+    Matrix,
+    Vector,
+    array,
+    integer,
+    without_nan,
+)
 from halk.learners.executor import Executor
 from halk.learners.readings import checked, one_step, pieces, single
 from halk.losses import Loss, as_loss
@@ -68,14 +75,21 @@ class Learner(ABC):
         y : array (n_agents,)
             NaN where an agent has no reading; its row of ``x`` may then be NaN too.
         """
-        executor: Any = self._executor
-        if self._is_fast and executor.learn_one(x, y, self._takes_labels):
-            self.n_steps += 1
+        if self._learn_fast(x, y):
             return
         V = self.network.n_agents
-        X = array("x", x, (V, self.n_features))
-        Y = array("y", y, (V,))
-        self._learn(one_step(X, Y, self.loss))
+        X, Y = array("x", x, (V, self.n_features)), array("y", y, (V,))
+        was_converted = X is not x or Y is not y
+        if not (was_converted and self._learn_fast(X, Y)):
+            self._learn(one_step(X, Y, self.loss))
+
+    def _learn_fast(self, x: Any, y: Any) -> bool:
+        """Make a step if ``x`` and ``y`` are arrays as they should be, else nothing."""
+        executor: Any = self._executor
+        if not (self._is_fast and executor.learn_one(x, y, self._takes_labels)):
+            return False
+        self.n_steps += 1
+        return True
 
     def learn_many(self, X: Any, Y: Any) -> None:
         """Make many steps in one native call; the same as ``learn_one`` in a loop.
@@ -124,22 +138,38 @@ class Learner(ABC):
         return self._learn(Readings(start, agent, x, y))
 
     def _learn(self, readings: Readings, record: Record | None = None) -> Record:
-        executor = self._executor or self._prepared(readings.x.shape[1])
+        executor = self._executor or self._keep(self._executor_for(readings.x.shape[1]))
         try:
             return executor.run(readings, record)
         finally:  # an interrupt loses no step that was made
             self.n_steps += executor.steps_made
 
     def prepare(self, n_features: int) -> None:
-        """Be ready for inputs of this length, before the first reading."""
-        self._prepared(n_features)
+        """Be ready for inputs of this length, before the first reading.
 
-    def _prepared(self, n_features: int) -> Executor:
+        Raises
+        ------
+        ValueError
+            If inputs have had another length before.
+        """
+        self._keep(self._executor_for(n_features))
+
+    def _executor_for(self, n_features: int) -> Executor:
+        n_features = integer("n_features", n_features, minimum=1)
         if self._executor is None:
-            n_features = integer("n_features", n_features, minimum=1)
-            self._executor = self._make_executor(n_features)
-            self._is_fast = hasattr(self._executor, "learn_one")
+            return self._make_executor(n_features)
+        known = self._executor.n_features
+        if n_features != known:
+            raise ValueError(
+                f"n_features must be {known}, as before, got {n_features}; make "
+                f"another model for other inputs"
+            )
         return self._executor
+
+    def _keep(self, executor: Executor) -> Executor:
+        self._executor = executor
+        self._is_fast = hasattr(executor, "learn_one")
+        return executor
 
     # predicting
 
@@ -217,9 +247,17 @@ class Learner(ABC):
     def load_state_dict(
         self, n_steps: int, n_features: int, state: Mapping[str, Any]
     ) -> None:
-        """Go on after ``n_steps`` from a state of a learner of the same settings."""
-        self.prepare(n_features)
-        self._prepared(n_features).load_state_dict(state)
+        """Go on after ``n_steps`` from a state of a learner of the same settings.
+
+        Raises
+        ------
+        ValueError or TypeError
+            That names what does not fit; the learner is then as it was.
+        """
+        n_steps = integer("n_steps", n_steps)
+        executor = self._executor_for(n_features)
+        executor.load_state_dict(state)
+        self._keep(executor)
         self.n_steps = n_steps
 
     # looking inside
