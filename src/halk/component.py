@@ -1,7 +1,8 @@
 """What kernels, losses, proximities and their like have in common."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ class Component:
     """What checks an argument, and returns it as it is kept: ``check(name, value)``."""
     _examples: ClassVar[tuple[tuple[Any, ...], ...]] = ((),)
     """Arguments of instances for the conformance tests to run through the laws."""
+    _native: ClassVar[str]
+    """The name of the formula in the core, if it has one."""
 
     def __post_init__(self) -> None:
         for name, check in self._checks.items():
@@ -34,6 +37,12 @@ class Component:
     def __repr__(self) -> str:
         listed = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({listed})"
+
+    @property
+    def native_name(self) -> str | None:
+        """The name of the formula in the core; None if it has to call back."""
+        # of this very class: a derived one may have another formula
+        return vars(type(self)).get("_native")
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -76,9 +85,64 @@ def check_result(
     return result
 
 
-def evaluate(component: Any, first: Any, second: Any) -> Any:
-    """Return a component's ``value`` at arrays that broadcast, after checking them."""
-    a, b = np.broadcast_arrays(np.asarray(first), np.asarray(second))
-    flat = (array("value", np.array(np.ravel(v)), (None,)) for v in (a, b))
-    values = check_result(component, component.value(*flat), (a.size,))
-    return np.reshape(values, a.shape)[()]
+class Formula(Component):
+    """A convex function of two numbers: what losses and proximities have in common."""
+
+    curvature: float = 0.0
+    """A bound on the second derivative in the first argument (S9)."""
+
+    def value(self, a: Any, b: Any) -> Any:
+        """Return the value at ``a`` and ``b``, for arrays."""
+        raise NotImplementedError(f"{type(self).__name__} has no method value")
+
+    def slope(self, a: Any, b: Any) -> Any:
+        """Return a subgradient in ``a`` (``loss'`` and ``d1h`` of S3), for arrays."""
+        raise NotImplementedError(f"{type(self).__name__} has no method slope")
+
+    def __call__(self, first: Any, second: Any) -> Any:
+        """Return the values at arrays that broadcast, after checking them."""
+        a, b = np.broadcast_arrays(np.asarray(first), np.asarray(second))
+        flat = (array("value", np.array(np.ravel(v)), (None,)) for v in (a, b))
+        values = check_result(self, self.value(*flat), (a.size,))
+        return np.reshape(values, a.shape)[()]
+
+    def _native_parameter(self) -> float:
+        """Return the one number that a native formula takes at most."""
+        return float(next(iter(vars(self).values()), 0.0))
+
+
+F = TypeVar("F", bound=Formula)
+
+
+@dataclass(frozen=True)
+class Borrowed:
+    """The formula of an object that has ``value`` and ``slope``, and is no component.
+
+    To be derived from together with the family that it shall belong to.
+    """
+
+    formula: Any
+
+    def __post_init__(self) -> None:
+        for name in ("takes_labels", "curvature"):
+            if hasattr(self.formula, name):
+                object.__setattr__(self, name, getattr(self.formula, name))
+
+    def value(self, a: Any, b: Any) -> Any:
+        return self.formula.value(a, b)
+
+    def slope(self, a: Any, b: Any) -> Any:
+        return self.formula.slope(a, b)
+
+
+def as_formula(
+    value: Any, family: type[F], borrow: Callable[[Any], F], example: str
+) -> F:
+    """Return a component of ``family`` as it is; what has its methods is made one."""
+    if isinstance(value, family):
+        return value
+    has_both = all(callable(getattr(value, name, None)) for name in ("value", "slope"))
+    if has_both and not isinstance(value, type | Component):
+        return borrow(value)
+    name = family.__name__.lower()
+    raise TypeError(f"{name} must be a {name} such as {example}, got {value!r}")

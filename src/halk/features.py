@@ -229,6 +229,10 @@ class RadialBasis(FeatureMap):
     length_scale: Lengths = 1.0
 
     _checks: ClassVar = {"centres": _rows, "length_scale": as_lengths}
+    _examples: ClassVar[tuple[Any, ...]] = (
+        (((0.1,), (0.5,), (0.9,)), 0.2),
+        (((0.0, 0.5, 1.0), (1.0, 0.2, 0.3)), (0.3, 0.6, 1.0)),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -260,12 +264,6 @@ class RadialBasis(FeatureMap):
         rng = np.random.default_rng(integer("seed", seed))
         centres: Any = rng.uniform(low, high, size=(n, len(low)))
         return cls(centres, length_scale)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        """Return a map of one input, and one of three with a length scale each."""
-        one = cls.uniform(7, 0.0, 1.0, length_scale=0.2)
-        return one, cls.uniform(5, (0.0, 0.0, 0.0), 1.0, (0.3, 0.6, 1.0), seed=1)
 
     def size(self, n_features: int) -> int:
         """Return the number of centres."""

@@ -11,9 +11,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,9 +65,6 @@ class Kernel(Component):
     # a NumPy number on the left of an operator would call its own operator
     __array_ufunc__ = None
 
-    _native: ClassVar[str]
-    """The name of the formula in the core, if it has one."""
-
     def matrix(self, X: Matrix, Y: Matrix) -> Matrix:
         """Return the matrix (n, m) of ``k(X[i], Y[j])``: the formula of the kernel."""
         raise NotImplementedError(f"{type(self).__name__} has no method matrix")
@@ -92,14 +88,15 @@ class Kernel(Component):
         """Return the kernel for the core, which calls ``matrix`` where it has none."""
         self.check_features(n_features)
         scales = _per_feature(getattr(self, "length_scale", None), n_features)
-        # of this very class: a derived one may have another formula
-        name = vars(type(self)).get("_native")
-        if name is None:
-            called = partial(_rescaled_matrix, self)
-            return _core.python_kernel(n_features, called, scales)
-        return _core.native_kernel(
-            name, n_features, scales, self._parameters(n_features)
-        )
+        if self.native_name is None:
+            return _core.python_kernel(n_features, self._rescaled_matrix, scales)
+        numbers = self._parameters(n_features)
+        return _core.native_kernel(self.native_name, n_features, scales, numbers)
+
+    def _rescaled_matrix(self, X: Matrix, Y: Matrix, scale: float) -> Matrix:
+        """Return what the core asks a kernel for that has no native formula."""
+        values = rescale(self, scale).matrix(X, Y)
+        return check_result(self, values, (len(X), len(Y)))
 
     def _parameters(self, n_features: int) -> list[float]:
         """Return what the native formula takes besides length scales, in order."""
@@ -172,13 +169,6 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
         ) from error
 
 
-def _rescaled_matrix(kernel: Kernel, X: Matrix, Y: Matrix, scale: float) -> Matrix:
-    """Return what the core asks a kernel for that has no native formula."""
-    if scale != 1.0:
-        kernel = rescale(kernel, scale)
-    return check_result(kernel, kernel.matrix(X, Y), (len(X), len(Y)))
-
-
 def _per_feature(value: Lengths | None, n_features: int) -> list[float]:
     return [] if value is None else np.broadcast_to(value, n_features).tolist()
 
@@ -216,10 +206,6 @@ class _Stationary(Kernel):
     def check_features(self, n_features: int) -> None:
         """Raise ``ValueError`` unless there is a length scale for every feature."""
         _check_lengths("length_scale", self.length_scale, n_features)
-
-    def diagonal(self, X: Matrix) -> Vector:
-        """Return ``k(x, x)``, which is 1."""
-        return np.ones(len(X))
 
     def _squares(self, X: Matrix, Y: Matrix) -> Matrix:
         """Return squared distances, every feature over its length scale."""
@@ -456,9 +442,6 @@ class _Pair(Kernel):
     def matrix(self, X: Matrix, Y: Matrix) -> Any:
         return self._operator(self.left.matrix(X, Y), self.right.matrix(X, Y))
 
-    def diagonal(self, X: Matrix) -> Any:
-        return self._operator(self.left.diagonal(X), self.right.diagonal(X))
-
     def native(self, n_features: int) -> _core.Kernel:
         join = _core.sum_kernel if isinstance(self, Sum) else _core.product_kernel
         return join(self.left.native(n_features), self.right.native(n_features))
@@ -474,35 +457,29 @@ class Sum(_Pair):
     """
 
     _operator = np.add
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        """Return a plain and a nested sum."""
-        plain = cls(Gaussian(0.5), Linear(0.2))
-        return plain, cls(plain, Laplacian(2.0))
+    _examples = (Gaussian(0.5), Linear(0.2)), (Laplacian(2.0), Constant(0.5))
 
 
 class Product(_Pair):
     """Product of two kernels; made by ``left * right``."""
 
     _operator = np.multiply
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        """Return a plain and a nested product."""
-        plain = cls(Constant(2.0), Gaussian(1.0))
-        return plain, cls(Sum.examples()[0], plain)
+    _examples = (
+        (Constant(2.0), Gaussian(1.0)),
+        (Sum(Gaussian(0.5), Sum(Linear(0.2), Laplacian(2.0))), Matern32(1.0)),
+    )
 
 
 def _combine(kind: type[_Pair], left: Any, right: Any) -> Any:
     """Return the sum or product; a plain number stands for a constant kernel."""
-    parts = [
-        Constant(float(part)) if isinstance(part, Real) else part
-        for part in (left, right)
-    ]
-    if not all(isinstance(part, Kernel) for part in parts):
-        return NotImplemented
-    return kind(*parts)
+    pair = (left, right)
+    parts = [Constant(float(k)) if isinstance(k, Real) else k for k in pair]
+    return kind(*parts) if all(isinstance(k, Kernel) for k in parts) else NotImplemented
+
+
+def _cosine(X: Matrix, Y: Matrix) -> Matrix:
+    lengths = [np.sqrt((Z**2).sum(axis=1) + 1.0) for Z in (X, Y)]
+    return np.asarray((X @ Y.T + 1.0) / np.outer(*lengths))
 
 
 @dataclass(frozen=True, repr=False)
@@ -527,6 +504,8 @@ class Custom(Kernel):
 
     function: Callable[[Any, Any], Any]
 
+    _examples = ((_cosine,),)
+
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}")
@@ -534,15 +513,5 @@ class Custom(Kernel):
     def __repr__(self) -> str:
         return f"Custom({getattr(self.function, '__qualname__', self.function)})"
 
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        """Return a kernel of the angle between two points."""
-        return (cls(_cosine),)
-
     def matrix(self, X: Matrix, Y: Matrix) -> Any:
         return self.function(X, Y)
-
-
-def _cosine(X: Matrix, Y: Matrix) -> Matrix:
-    lengths = [np.sqrt((Z**2).sum(axis=1) + 1.0) for Z in (X, Y)]
-    return np.asarray((X @ Y.T + 1.0) / np.outer(*lengths))

@@ -16,7 +16,7 @@ import numpy as np
 
 from halk import _core
 from halk._validation import nonnegative, positive, real, require
-from halk.component import Component, check_result, evaluate
+from halk.component import Borrowed, Formula, as_formula, check_result
 
 __all__ = [
     "Absolute",
@@ -31,41 +31,26 @@ __all__ = [
 ]
 
 
-class Loss(Component):
-    """A convex function of the prediction; calling it gives values for arrays."""
+class Loss(Formula):
+    """A convex function of the prediction ``a``, where the target ``y`` was seen."""
 
     takes_labels: bool = False
     """Whether targets are the labels -1 and +1."""
-    curvature: float = 0.0
-    """A bound on the second derivative in the prediction."""
-
-    _native: ClassVar[str]
-    """The name of the formula in the core, if it has one."""
-
-    def value(self, a: Any, y: Any) -> Any:
-        """Return the loss of predicting ``a`` where ``y`` was seen, for arrays."""
-        raise NotImplementedError(f"{type(self).__name__} has no method value")
-
-    def slope(self, a: Any, y: Any) -> Any:
-        """Return a subgradient in the prediction (``loss'`` of S3), for arrays."""
-        raise NotImplementedError(f"{type(self).__name__} has no method slope")
-
-    def __call__(self, prediction: Any, target: Any) -> Any:
-        """Return the loss, element by element, after checking the arguments."""
-        return evaluate(self, prediction, target)
 
     def native(self) -> _core.Loss:
         """Return the loss for the core, which calls ``slope`` where it has none."""
-        # of this very class: a derived one may have another formula
-        name = vars(type(self)).get("_native")
-        if name is None:
+        if self.native_name is None:
             bound = nonnegative("curvature", self.curvature)
             return _core.python_loss(self._slope_of_one, bound)
-        return _core.native_loss(name, next(iter(vars(self).values()), 0.0))
+        return _core.native_loss(self.native_name, self._native_parameter())
 
     def _slope_of_one(self, a: float, y: float) -> float:
         slope = self.slope(np.array([a]), np.array([y]))
         return float(check_result(self, slope, (1,))[0])
+
+
+class _Custom(Borrowed, Loss):
+    """The loss of a user's own object."""
 
 
 def as_loss(value: Any) -> Loss:
@@ -76,28 +61,7 @@ def as_loss(value: Any) -> Loss:
     >>> as_loss(Huber(2.0))
     Huber(phi=2.0)
     """
-    if isinstance(value, Loss):
-        return value
-    has_both = all(callable(getattr(value, name, None)) for name in ("value", "slope"))
-    if has_both and not isinstance(value, type | Component):
-        return _Custom(value)
-    raise TypeError(f"loss must be a loss such as losses.Squared(), got {value!r}")
-
-
-@dataclass(frozen=True)
-class _Custom(Loss):
-    formula: Any
-
-    def __post_init__(self) -> None:
-        for name in ("takes_labels", "curvature"):
-            said = getattr(self.formula, name, getattr(Loss, name))
-            object.__setattr__(self, name, said)
-
-    def value(self, a: Any, y: Any) -> Any:
-        return self.formula.value(a, y)
-
-    def slope(self, a: Any, y: Any) -> Any:
-        return self.formula.slope(a, y)
+    return as_formula(value, Loss, _Custom, "losses.Squared()")
 
 
 @dataclass(frozen=True)

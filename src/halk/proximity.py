@@ -14,44 +14,30 @@ import numpy as np
 
 from halk import _core
 from halk._validation import Vector, nonnegative, positive
-from halk.component import Component, check_result, evaluate
+from halk.component import Borrowed, Formula, as_formula, check_result
 
 __all__ = ["Absolute", "Huber", "Proximity", "Squared", "as_proximity"]
 
 
-class Proximity(Component):
-    """A symmetric convex distance of two values; calling it works on arrays."""
+class Proximity(Formula):
+    """A symmetric convex distance ``h(a, b)`` of two values, zero where they agree."""
 
-    curvature: float = 1.0
-    """A bound on the second derivative (``h''`` of S9)."""
-
-    _native: ClassVar[str]
-    """The name of the formula in the core, if it has one."""
-
-    def value(self, a: Any, b: Any) -> Any:
-        """Return ``h(a, b)``, zero where neighbours agree, for arrays."""
-        raise NotImplementedError(f"{type(self).__name__} has no method value")
-
-    def slope(self, a: Any, b: Any) -> Any:
-        """Return a subgradient in ``a`` (``d1h`` of S3), for arrays."""
-        raise NotImplementedError(f"{type(self).__name__} has no method slope")
-
-    def __call__(self, first: Any, second: Any) -> Any:
-        """Return ``h``, element by element, after checking the arguments."""
-        return evaluate(self, first, second)
+    curvature = 1.0
 
     def native(self) -> _core.Proximity:
         """Return the proximity for the core, which calls back where it has none."""
-        # of this very class: a derived one may have another formula
-        name = vars(type(self)).get("_native")
-        if name is None:
+        if self.native_name is None:
             bound = nonnegative("curvature", self.curvature)
-            return _core.python_proximity(self._both, bound)
-        return _core.native_proximity(name, next(iter(vars(self).values()), 0.0))
+            return _core.python_proximity(self._value_and_slope, bound)
+        return _core.native_proximity(self.native_name, self._native_parameter())
 
-    def _both(self, a: Vector, b: Vector) -> tuple[Vector, Vector]:
+    def _value_and_slope(self, a: Vector, b: Vector) -> tuple[Vector, Vector]:
         value, slope = self.value(a, b), self.slope(a, b)
         return check_result(self, value, a.shape), check_result(self, slope, a.shape)
+
+
+class _Custom(Borrowed, Proximity):
+    """The proximity of a user's own object."""
 
 
 def as_proximity(value: Any) -> Proximity:
@@ -62,29 +48,7 @@ def as_proximity(value: Any) -> Proximity:
     >>> as_proximity(Huber(2.0))
     Huber(width=2.0)
     """
-    if isinstance(value, Proximity):
-        return value
-    has_both = all(callable(getattr(value, name, None)) for name in ("value", "slope"))
-    if has_both and not isinstance(value, type | Component):
-        return _Custom(value)
-    raise TypeError(
-        f"proximity must be a proximity such as proximity.Squared(), got {value!r}"
-    )
-
-
-@dataclass(frozen=True)
-class _Custom(Proximity):
-    formula: Any
-
-    def __post_init__(self) -> None:
-        said = getattr(self.formula, "curvature", Proximity.curvature)
-        object.__setattr__(self, "curvature", said)
-
-    def value(self, a: Any, b: Any) -> Any:
-        return self.formula.value(a, b)
-
-    def slope(self, a: Any, b: Any) -> Any:
-        return self.formula.slope(a, b)
+    return as_formula(value, Proximity, _Custom, "proximity.Squared()")
 
 
 @dataclass(frozen=True)

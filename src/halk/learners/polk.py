@@ -2,14 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
 from halk import kernels, losses
-from halk.agent import Agent
+from halk._validation import Indices, Matrix, Vector
+from halk.agent import Agent, Components, Settings, check_counts
 from halk.bandwidth import Adaptation
+from halk.errors import DivergenceError
+from halk.function import Function
 from halk.learners.dictionary import DictionaryLearner
 from halk.learners.executor import Executor
 from halk.learners.settings import KERNEL, LOSS
 from halk.network import Network
-from halk.simulator import Pooled
+from halk.simulator import DOUBLE, Readings, Record, Simulator, divergence
+
+
+class Pooled:
+    """Runs one function on the readings of all agents, one after the other.
+
+    Within a step readings count in the order of agents, each predicted with all before
+    it learned. Parameters as for :class:`Simulator`, ``paces`` with one row.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        components: Components,
+        settings: Settings,
+        paces: Matrix,
+        n_features: int,
+    ) -> None:
+        self.n_features = n_features
+        self.steps_made = 0
+        self._network = network
+        self._one = Simulator(Network(1), components, settings, paces, n_features)
+        self._readings = np.zeros(network.n_agents, dtype=np.int64)
+
+    def run(self, readings: Readings, record: Record | None = None) -> Record:
+        """Learn from a stream; return what was seen on the way.
+
+        A step that diverges keeps the readings before the one that did.
+        """
+        self.steps_made = 0
+        n = len(readings.y)
+        pooled = readings._replace(start=np.arange(n + 1), agent=np.zeros(n, np.int64))
+        try:
+            prediction = self._one.run(pooled).prediction
+        except KeyboardInterrupt:
+            self._count(readings, self._one.steps_made)
+            raise
+        except DivergenceError:
+            r = self._one.steps_made
+            self._count(readings, r)
+            agent, eta = int(readings.agent[r]), float(self._one.paces[0, 0])
+            raise divergence(agent, self.steps_made, eta) from None
+        self._count(readings, n)
+        degree = self._network.degree[readings.agent]
+        asked = np.diff(np.concatenate([[0], np.cumsum(degree)])[readings.start])
+        return Record(prediction, np.zeros(len(asked)), asked)
+
+    def _count(self, readings: Readings, n_made: int) -> None:
+        V = self._network.n_agents
+        self._readings += np.bincount(readings.agent[:n_made], minlength=V)
+        self.steps_made = int(np.searchsorted(readings.start[1:], n_made, "right"))
+
+    def values(self, agents: Indices, X: Matrix) -> Vector:
+        """Return the prediction at every point, the same for all agents."""
+        return self._one.values(np.zeros_like(agents), X)
+
+    def function(self, i: int) -> Function:
+        """Return a copy of the one function."""
+        return self._one.function(0)
+
+    @property
+    def model_order(self) -> Indices:
+        """Atoms that each agent needs to predict: all of them, (V,)."""
+        return np.full(self._network.n_agents, self.n_atoms)
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms of the one function."""
+        return self._one.n_atoms
+
+    @property
+    def scale(self) -> Vector:
+        """What every agent multiplies the length scale of the kernel by, (V,)."""
+        return np.full(self._network.n_agents, self._one.scale[0])
+
+    @property
+    def multipliers(self) -> Vector:
+        """No multipliers, (E,)."""
+        return np.zeros(self._network.n_edges)
+
+    @property
+    def violations(self) -> Vector:
+        """``0 - tolerance`` for the edges asked, (E,): all agents predict the same."""
+        asked = np.repeat(self._readings, self._network.degree) > 0
+        return np.where(asked, -self._network.tolerance, 0.0)
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of all readings sent to the middle so far."""
+        return DOUBLE * (self.n_features + 1) * int(self._readings.sum())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what the next step needs to know, with the readings of every agent."""
+        return self._one.state_dict() | {"readings": self._readings.copy()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state; raises ``ValueError`` if it does not fit."""
+        readings = check_counts(state, "readings", self._network.n_agents)
+        self._one.load_state_dict({**state, "readings": readings.sum(keepdims=True)})
+        self._readings = readings
 
 
 class POLK(DictionaryLearner):
