@@ -15,13 +15,12 @@ from halk._validation import (
     Indices,
     Matrix,
     Vector,
-    array,
     choice,
+    finite_array,
     integer,
     nonnegative,
     per_item,
     require,
-    without_nan,
 )
 
 EARTH_RADIUS = 6371.0088  # kilometres, mean
@@ -298,7 +297,7 @@ METRICS = {
 def _checked_places(positions: ArrayLike, metric: str) -> Matrix:
     choice("metric", metric, METRICS)
     columns = 2 if metric == "haversine" else None
-    places = without_nan("positions", array("positions", positions, (None, columns)))
+    places = finite_array("positions", positions, (None, columns))
     require(places.size > 0, "positions", "not be empty", places.shape)
     if metric == "haversine":
         worst = float(places[np.argmax(np.abs(places[:, 0])), 0])

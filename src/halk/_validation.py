@@ -107,6 +107,13 @@ def without_nan(name: str, value: NDArray[np.float64]) -> NDArray[np.float64]:
     return value
 
 
+def finite_array(
+    name: str, value: Any, shape: tuple[int | None, ...]
+) -> NDArray[np.float64]:
+    """Return ``value`` as :func:`array` does; NaN is refused too."""
+    return without_nan(name, array(name, value, shape))
+
+
 def check_state(state: Mapping[str, NDArray[Any]]) -> None:
     """Raise ``ValueError`` if a saved state holds what no state may hold."""
     for name, values in state.items():

@@ -17,13 +17,13 @@ from halk._validation import (
     Vector,
     array,
     check_state,
+    finite_array,
     integer,
     nonnegative,
     positive,
     real,
     require,
     require_each,
-    without_nan,
 )
 from halk.bandwidth import Adaptation, Fixed, LeaveOneOut
 from halk.errors import DivergenceError
@@ -39,7 +39,7 @@ COUNT, MEAN, SQUARES, OFFSET, STD, ADOPTED = range(6)
 """Columns of an agent's running statistics of its target."""
 
 WARM_UP = 10
-"""Readings before offset and std are known well enough to price a tolerance."""
+"""Readings before offset and std are known well enough for multipliers to move."""
 
 CONSTANT = 1e-9
 """Std, as a share of the mean, below which a target counts as constant."""
@@ -254,7 +254,7 @@ class Agent:
 
     @property
     def multipliers(self) -> Vector:
-        """Multiplier of every tolerance, (n_neighbours,)."""
+        """Multiplier per tolerance, (n_neighbours,)."""
         return self._core.multipliers
 
     @multipliers.setter
@@ -289,7 +289,7 @@ class Agent:
         return self._core.predict(self._point(x))
 
     def _point(self, x: Any) -> Vector:
-        return without_nan("x", array("x", x, (self.n_features,)))
+        return finite_array("x", x, (self.n_features,))
 
     def ask(self, x: Any, y: float) -> dict[int, Query]:
         """Take in a reading; return the query to send to each neighbour.
@@ -397,14 +397,14 @@ class Agent:
     def _read_reading(self, row: Any) -> tuple[Vector, float, float] | None:
         if row is None:
             return None
-        row = without_nan("reading", array("reading", row, (self.n_features + 2,)))
+        row = finite_array("reading", row, (self.n_features + 2,))
         return row[:-2].copy(), float(row[-2]), float(row[-1])
 
     def _read_queries(self, rows: Any) -> dict[int, Query]:
         if rows is None:
             return {}
         p, found = self.n_features, {}
-        for row in without_nan("queries", array("queries", rows, (None, p + 4))):
+        for row in finite_array("queries", rows, (None, p + 4)):
             j, (value, multiplier, std) = int(row[0]), row[p + 1 :].tolist()
             require(j in self.neighbours, "queries", "be of neighbours", j)
             nonnegative("multiplier", multiplier)

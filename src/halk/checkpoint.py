@@ -16,7 +16,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -26,10 +25,10 @@ from numpy.typing import NDArray
 from safetensors import numpy as safetensors
 
 from halk._atomic import replacing
-from halk._validation import Vector, check_state, integer, require
+from halk._validation import Vector, check_state, require
 from halk._version import __version__
 from halk.bandwidth import Adaptation
-from halk.component import Component, subclasses
+from halk.component import Component, find_arguments, subclasses
 from halk.errors import CheckpointError
 from halk.features import FeatureMap
 from halk.kernels import Kernel, as_kernel, rescale
@@ -49,7 +48,6 @@ PathLike = str | os.PathLike[str]
 _STATE = "state."
 _VALUES = "kernel_values"
 _HEADER = {"learner", "n_steps", "n_features", "arguments"}
-_NETWORK = ("n_agents", "edges", "tolerance", "names", "positions")
 _FAMILIES = (Kernel, Loss, Proximity, Adaptation, FeatureMap)
 _CHECKS = {"kernel": as_kernel, "loss": as_loss, "proximity": as_proximity}
 _SAMPLE = 32  # atoms at which a kernel is compared with the one that was saved
@@ -115,7 +113,7 @@ def save(learner: Saveable, path: PathLike) -> None:
     """
     try:
         data = pack(*contents(learner))
-    except (RefusedError, ValueError) as error:
+    except (RefusedError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} was not saved: the model {error}") from None
     with replacing(path) as file:
         file.write(data)
@@ -223,8 +221,8 @@ def contents(learner: Saveable) -> tuple[dict[str, Any], Arrays]:
     """Return header and arrays of a learner's checkpoint."""
     arrays: Arrays = {}
     arguments = {
-        name: encode(getattr(learner, name), f"arguments.{name}", arrays)
-        for name in inspect.signature(type(learner)).parameters
+        name: encode(value, f"arguments.{name}", arrays)
+        for name, value in find_arguments(learner).items()
     }
     arrays |= pack_state(learner.state_dict(), getattr(learner, "kernel", None))
     header = {
@@ -270,9 +268,6 @@ def _check_header(header: dict[str, Any], cls: type[Any]) -> None:
         refuse(f"holds a {name} model, not {cls.__name__}", f"load it with {name}.load")
     wanted = set(inspect.signature(cls).parameters)
     _compare("the list of arguments", set(header["arguments"]), wanted)
-    integer("n_steps", header["n_steps"])
-    if header["n_features"] is not None:
-        integer("n_features", header["n_features"], minimum=1)
 
 
 def _compare(what: str, found: set[str], wanted: set[str]) -> None:
@@ -349,18 +344,10 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
         if not callable(getattr(value, "slope", value)):
             refuse(f"has {name} = {value!r}", "use numbers, arrays and components")
     node = {"module": type(value).__module__, "type": type(value).__qualname__}
-    parts = _parameters(value).items()
+    is_known = isinstance(value, Component | Network)
+    parts = find_arguments(value).items() if is_known else ()
     parameters = {key: encode(v, f"{name}.{key}", arrays) for key, v in parts}
     return node | {"parameters": parameters}
-
-
-def _parameters(value: Any) -> dict[str, Any]:
-    """Return what the constructor of an object takes."""
-    if isinstance(value, Network):
-        return {name: getattr(value, name) for name in _NETWORK}
-    if is_dataclass(value):
-        return {f.name: getattr(value, f.name) for f in fields(value) if f.init}
-    return vars(value) if isinstance(value, Component) else {}
 
 
 def decode(node: Any, arrays: Arrays, name: str) -> Any:

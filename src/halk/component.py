@@ -1,5 +1,6 @@
 """What kernels, losses, proximities and their like have in common."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
@@ -48,6 +49,24 @@ class Component:
     def examples(cls) -> tuple[Self, ...]:
         """Return instances for the conformance tests to run through the laws."""
         return tuple(cls(*arguments) for arguments in cls._examples)
+
+
+def find_arguments(value: Any) -> dict[str, Any]:
+    """Return what the constructor of a component was given, by name.
+
+    Raises
+    ------
+    TypeError
+        If an argument was not kept as an attribute of the same name.
+    """
+    names = inspect.signature(type(value)).parameters
+    lacking = [name for name in names if not hasattr(value, name)]
+    if lacking:
+        raise TypeError(
+            f"{value!r} must keep what its constructor takes as attributes of the same "
+            f"names, as a frozen dataclass does; it has no {', '.join(lacking)}"
+        )
+    return {name: getattr(value, name) for name in names}
 
 
 def subclasses(family: type[Any]) -> list[type[Any]]:
@@ -129,9 +148,11 @@ class Borrowed:
                 object.__setattr__(self, name, getattr(self.formula, name))
 
     def value(self, a: Any, b: Any) -> Any:
+        """Return the object's ``value``."""
         return self.formula.value(a, b)
 
     def slope(self, a: Any, b: Any) -> Any:
+        """Return the object's ``slope``."""
         return self.formula.slope(a, b)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from halk._validation import Indices, Vector, array, integer, without_nan
+from halk._validation import Indices, Vector, finite_array, integer
 from halk._version import __version__
 from halk.errors import DivergenceError
 from halk.learners.base import Learner
@@ -179,8 +179,8 @@ def make_test(model: Learner, test: Any, n_features: int) -> Callable[[], float]
     if np.ndim(agents) != 1 or len(agents) == 0:
         raise ValueError(f"test agents must be a sequence, not empty, got {agents!r}")
     index = np.array([model.network.index(agent) for agent in agents], np.int64)
-    X = without_nan("test X", array("test X", X, (len(index), n_features)))
-    Y = without_nan("test Y", array("test Y", Y, (len(index),)))
+    X = finite_array("test X", X, (len(index), n_features))
+    Y = finite_array("test Y", Y, (len(index),))
     names = index.tolist()
 
     def error() -> float:

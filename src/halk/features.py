@@ -14,10 +14,10 @@ from halk._validation import (
     Vector,
     array,
     choice,
+    finite_array,
     integer,
     positive,
     require,
-    without_nan,
 )
 from halk.component import Component
 from halk.kernels import Gaussian, Lengths, as_lengths
@@ -43,7 +43,7 @@ class FeatureMap(Component):
 
     def matrix(self, X: Any) -> Matrix:
         """Return the features of every point, (n, p) to (n, D)."""
-        X = without_nan("X", array("X", X, (None, None)))
+        X = finite_array("X", X, (None, None))
         self.check_features(X.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):
             values = self._values(X)
@@ -112,7 +112,7 @@ class Monomials(FeatureMap):
         return 1 + n_features * self.degree
 
     def _values(self, X: Matrix) -> Matrix:
-        # repeated products: a power differs in the last bit between array lengths
+        # repeated products: bit for bit the same for arrays of any length
         powers = np.repeat(X[:, :, None], self.degree, axis=2).cumprod(axis=2)
         return np.hstack([np.ones((len(X), 1)), powers.reshape(len(X), -1)])
 
@@ -144,8 +144,8 @@ class Sine(FeatureMap):
 class RandomFourier(FeatureMap):
     """Cosines of random frequencies, ``sqrt(2 / D) cos(w'x + b)``.
 
-    With ``w`` normal of deviation ``1 / length_scale`` and ``b`` uniform, inner
-    products approach ``Gaussian(length_scale)`` like ``1 / sqrt(D)``. Frequencies
+    With ``w`` normal of standard deviation ``1 / length_scale`` and ``b`` uniform,
+    inner products approach ``Gaussian(length_scale)`` like ``1 / sqrt(D)``. Frequencies
     depend on the seed and on the length of the input, on nothing else.
 
     Parameters
@@ -190,7 +190,7 @@ class RandomFourier(FeatureMap):
         frequencies, phases = _draw(self.n_frequencies, self.seed, p)
         angle = np.tile(phases, (n, 1))
         lengths = np.broadcast_to(self.length_scale, (p,))
-        # a matrix product would differ in the last bit between numbers of points
+        # feature by feature: bit for bit the same for any number of points
         for k in range(p):
             angle += X[:, k, None] / lengths[k] * frequencies[k]
         return float(np.sqrt(2.0 / self.n_frequencies)) * np.cos(angle)
@@ -205,7 +205,7 @@ def _draw(n_frequencies: int, seed: int, n_features: int) -> tuple[Matrix, Vecto
 
 
 def _rows(name: str, value: Any) -> tuple[tuple[float, ...], ...]:
-    points = without_nan(name, array(name, value, (None, None)))
+    points = finite_array(name, value, (None, None))
     require(points.size > 0, name, "not be empty", points.shape)
     return tuple(tuple(row) for row in points.tolist())
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halk import _core
-from halk._validation import Vector, array, nonnegative, require, without_nan
+from halk._validation import Vector, finite_array, nonnegative, require
 from halk.kernels import Kernel, as_kernel
 
 
@@ -33,18 +33,16 @@ class Function:
 
     def __init__(self, kernel: Kernel, atoms: Any, weights: Any) -> None:
         self.kernel = as_kernel(kernel)
-        self.atoms = without_nan("atoms", array("atoms", atoms, (None, None))).copy()
+        self.atoms = finite_array("atoms", atoms, (None, None)).copy()
         n_atoms, n_features = self.atoms.shape
-        self.weights = without_nan(
-            "weights", array("weights", weights, (n_atoms,))
-        ).copy()
+        self.weights = finite_array("weights", weights, (n_atoms,)).copy()
         self.kernel.check_features(n_features)
         self.atoms.flags.writeable = False
         self.weights.flags.writeable = False
 
     def __call__(self, X: Any) -> Vector:
         """Return the values at every row of ``X`` (n, p)."""
-        X = without_nan("X", array("X", X, (None, self.atoms.shape[1])))
+        X = finite_array("X", X, (None, self.atoms.shape[1]))
         values: Vector = self.kernel.matrix(X, self.atoms) @ self.weights
         return values
 

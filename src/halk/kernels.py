@@ -8,7 +8,6 @@ formulas of halk's own kernels natively; it calls back the others.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
@@ -20,14 +19,13 @@ from halk import _core
 from halk._validation import (
     Matrix,
     Vector,
-    array,
+    finite_array,
     integer,
     nonnegative,
     positive,
     require,
-    without_nan,
 )
-from halk.component import Component, check_result
+from halk.component import Component, check_result, find_arguments
 
 __all__ = [
     "Constant",
@@ -76,8 +74,8 @@ class Kernel(Component):
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the matrix of ``k(X[i], Y[j])``; ``Y`` defaults to ``X``."""
-        X = without_nan("X", array("X", X, (None, None)))
-        Y = X if Y is None else without_nan("Y", array("Y", Y, (None, X.shape[1])))
+        X = finite_array("X", X, (None, None))
+        Y = X if Y is None else finite_array("Y", Y, (None, X.shape[1]))
         self.check_features(X.shape[1])
         return check_result(self, self.matrix(X, Y), (len(X), len(Y)))
 
@@ -143,7 +141,7 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     Raises
     ------
     TypeError
-        If the constructor of a user's own kernel cannot do that.
+        If that of a user's own kernel takes no length scale, or keeps it elsewhere.
 
     Examples
     --------
@@ -157,16 +155,13 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
         return kernel
     is_sequence = isinstance(scale, tuple | list)
     wider = tuple(s * factor for s in scale) if is_sequence else scale * factor
-    try:
-        names = inspect.signature(type(kernel)).parameters
-        kept = {name: getattr(kernel, name) for name in names}
-        return type(kernel)(**kept | {"length_scale": wider})
-    except (AttributeError, TypeError) as error:
+    arguments = find_arguments(kernel)
+    if "length_scale" not in arguments:
         raise TypeError(
-            f"{kernel!r} must be one to make again with another length scale: let its "
-            f"constructor take length_scale, and keep every argument as an attribute "
-            f"of the same name, as a frozen dataclass does"
-        ) from error
+            f"{kernel!r} must take length_scale in its constructor: agents that adapt "
+            f"it make the kernel again with another one"
+        )
+    return type(kernel)(**arguments | {"length_scale": wider})
 
 
 def _per_feature(value: Lengths | None, n_features: int) -> list[float]:

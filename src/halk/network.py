@@ -16,6 +16,7 @@ from halk._validation import (
     Matrix,
     Vector,
     array,
+    finite_array,
     integer,
     nonnegative,
     require,
@@ -272,7 +273,7 @@ def _directed_tolerance(tolerance: ArrayLike, pairs: Indices, rows: Indices) -> 
     n_pairs, n_edges = len(pairs), len(rows)
     if np.ndim(tolerance) == 0:
         return np.full(n_edges, nonnegative("tolerance", tolerance))
-    values = without_nan("tolerance", array("tolerance", tolerance, (None,)))
+    values = finite_array("tolerance", tolerance, (None,))
     rule = f"have one entry per pair ({n_pairs}) or directed edge ({n_edges})"
     fits = len(values) in (n_pairs, n_edges)
     require(fits, "tolerance", f"be a number or {rule}", f"{len(values)} entries")

@@ -61,19 +61,19 @@ def divergence(agent: int, n_steps: int, step_size: float) -> DivergenceError:
 
 
 def count_bytes(
-    components: Components, settings: Settings, n_features: int, price: float | None
+    components: Components, settings: Settings, n_features: int, fixed: float | None
 ) -> int:
     """Return the bytes of one query and its answer; headers do not count.
 
     A query holds the point; under the exact coupling the asking agent's multiplier,
-    unless everybody knows it (``price``); under it, or where targets are standardised,
+    unless everybody knows it (``fixed``); under it, or where targets are standardised,
     the asking agent's prediction; and its std if targets are scaled to it. An answer
     holds the neighbour's prediction, and the log of its scale if length scales adapt.
-    Neighbours at price zero have nothing to say to each other.
+    Neighbours whose multipliers stay zero have nothing to say to each other.
     """
-    if price == 0.0:
+    if fixed == 0.0:
         return 0
-    query = n_features + (settings.is_exact and price is None)
+    query = n_features + (settings.is_exact and fixed is None)
     query += (settings.is_exact or settings.standardizes) + settings.removes_std
     answer = 1 + hasattr(components.adaptation, "sharing")  # Fixed has none
     return DOUBLE * (query + answer)
@@ -92,9 +92,9 @@ class Simulator:
     paces : array (V, 3)
         Step size, dual step size and budget per agent.
     n_features : int
-    price : float, optional
-        What all multipliers are from the start, for dual step sizes of zero. At price
-        zero agents have nothing to do with each other; their neighbours' predictions
+    fixed_multiplier : float, optional
+        What all multipliers are from the start, for dual step sizes of zero. At zero
+        agents have nothing to do with each other; their neighbours' predictions
         are still looked at, for the record.
     n_threads : int, default 1
         For steps of thousands of readings; the numbers are the same with any number.
@@ -107,12 +107,12 @@ class Simulator:
         settings: Settings,
         paces: Matrix,
         n_features: int,
-        price: float | None = None,
+        fixed_multiplier: float | None = None,
         n_threads: int = 1,
     ) -> None:
         self.network, self.components, self.settings = network, components, settings
         self.paces, self.n_features = np.array(paces), n_features
-        self.price, self.n_threads = price, n_threads
+        self.fixed_multiplier, self.n_threads = fixed_multiplier, n_threads
         self._steps_made = 0
         self._core = _core.Network(
             native_settings(components, settings, n_features),
@@ -122,8 +122,8 @@ class Simulator:
             network.tolerance,
             self.paces,
         )
-        self._core.set_multipliers(np.full(network.n_edges, price or 0.0))
-        if price == 0.0:  # nobody to adopt offset and std from
+        self._core.set_multipliers(np.full(network.n_edges, fixed_multiplier or 0.0))
+        if fixed_multiplier == 0.0:  # nobody to adopt offset and std from
             target = self.target
             target[:, ADOPTED] = 1.0
             self.target = target
@@ -131,7 +131,7 @@ class Simulator:
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (
             self.network, self.components, self.settings, self.paces, self.n_features,
-            self.price, self.n_threads,
+            self.fixed_multiplier, self.n_threads,
         )  # fmt: skip
         return Simulator, arguments, self.state_dict()
 
@@ -249,7 +249,9 @@ class Simulator:
     @property
     def bytes_sent(self) -> int:
         """Bytes of all queries and answers so far; headers do not count."""
-        each = count_bytes(self.components, self.settings, self.n_features, self.price)
+        each = count_bytes(
+            self.components, self.settings, self.n_features, self.fixed_multiplier
+        )
         return each * int(self.asked.sum())
 
     # saving

@@ -33,10 +33,8 @@ __all__ = [
     "constants",
     "dual_regularization_range",
     "gap_bound",
-    "gradient_bound",
     "is_dual_regularization_admissible",
     "model_order_bound",
-    "multiplier_bound",
     "plan",
     "practical_tightening",
     "proximity_constants",
@@ -44,7 +42,6 @@ __all__ = [
     "squared_loss_lipschitz",
     "tightening",
     "unmet_conditions",
-    "violation_per_root",
 ]
 
 
@@ -74,8 +71,8 @@ def compression(
 ) -> Compression:
     """Return epsilon, parsimony and alpha from the one that is given.
 
-    ``epsilon = P eta^(3/2)``, ``alpha = epsilon / eta``: the distance
-    that a step may lose (S7), the paper's constant P, and what the theorems speak of.
+    ``epsilon = P eta^(3/2)``, ``alpha = epsilon / eta``: the distance that a step may
+    lose (S7), the paper's constant P, and what the theorems speak of.
 
     Examples
     --------
@@ -142,16 +139,14 @@ class Problem:
     n_features: int = 1
 
     def __post_init__(self) -> None:
-        values = {
-            name: value for name, value in vars(self).items() if value is not None
-        }
-        for name, value in values.items():
+        for name, value in vars(self).items():
+            checked: float | None = value
             if name.startswith("n_"):
-                checked: float = integer(name, value, int(name != "n_edges"))
-            elif name.endswith("regularization"):
-                checked = nonnegative(name, value)
-            else:
+                checked = integer(name, value, int(name != "n_edges"))
+            elif not name.endswith("regularization"):
                 checked = positive(name, value)
+            elif value is not None:
+                checked = nonnegative(name, value)
             object.__setattr__(self, name, checked)
         n_edges, most = self.n_edges, self.n_agents * (self.n_agents - 1)
         rule = f"be even (each link has two directions) and at most {most}"
@@ -211,7 +206,7 @@ def regression_problem(
 ) -> Problem:
     """Return the problem of squared loss and proximity, from what an operator knows.
 
-    ``tolerance`` is gamma, one number or one for each edge; the smallest serves as the
+    ``tolerance`` is gamma, one number or one per edge; the smallest serves as the
     Slater slack. ``others`` are further parameters of `Problem`.
 
     Examples
@@ -311,36 +306,13 @@ def constants(problem: Problem) -> Constants:
     return Constants(*map(real, Constants._fields, found))
 
 
-def gradient_bound(problem: Problem) -> float:
-    """Return K of `constants` (paper, Lemma 2)."""
-    return constants(problem).gradient_bound
-
-
-def multiplier_bound(problem: Problem) -> float:
-    """Return Q of `constants` (paper, Lemma 1)."""
-    return constants(problem).multiplier_bound
-
-
-def violation_per_root(problem: Problem) -> float:
-    """Return Gamma of `constants`, the smallest zeta (paper, Theorem 2).
-
-    Examples
-    --------
-    >>> pair = regression_problem(2, 2, norm_bound=1, target_bound=1, tolerance=1)
-    >>> gradient_bound(pair), multiplier_bound(pair), violation_per_root(pair)
-    (96.0, 16.0, 66098.0)
-    """
-    return constants(problem).violation
-
-
 # What a run of T steps is guaranteed to reach -----------------------------------------
 
 
 def tightening(problem: Problem, n_steps: int, alpha: float = 0.0) -> float:
     """Return the guaranteed nu: with it, no constraint is violated on average.
 
-    ``nu = zeta T^(-1/2) + Lambda alpha`` with ``zeta = Gamma`` (paper,
-    Theorem 2).
+    ``nu = zeta T^(-1/2) + Lambda alpha`` with ``zeta = Gamma`` (paper, Theorem 2).
 
     Examples
     --------
@@ -402,7 +374,7 @@ def model_order_bound(
 
     Notes
     -----
-    The paper argues for one new atom a step, that is for its own coupling.
+    The paper argues for one new atom per step, that is for its own coupling.
 
     Examples
     --------
@@ -512,6 +484,7 @@ class Plan:
 
     def __str__(self) -> str:
         xi, growth = self.problem.slater_slack, constants(self.problem).dual_growth
+        slack = f"<= xi / 2 = {xi / 2:.3g}"
         order = f"if beta = {self.beta:.3g}, mu <= {self.max_multiplier:.3g}"
         rows = (
             ("steps", "T", Decimal(self.n_steps), ""),
@@ -519,15 +492,10 @@ class Plan:
             ("compression", "epsilon", self.epsilon, "alpha eta"),
             ("compression over step", "alpha", self.alpha, "epsilon / eta"),
             ("dual regularization", "delta", self.dual_regularization, ""),
-            (
-                "tightening, guaranteed",
-                "nu",
-                self.tightening,
-                f"<= xi / 2 = {xi / 2:.3g}",
-            ),
+            ("tightening, guaranteed", "nu", self.tightening, slack),
             ("tightening, practical", "nu", self.practical_tightening, "no guarantee"),
             ("average gap", "", self.gap_bound, "at most"),
-            ("atoms of an agent", "M", Decimal(self.model_order_bound), order),
+            ("atoms per agent", "M", Decimal(self.model_order_bound), order),
         )
         table = [f"  {a:<24}{b:<8}{c:>11.3g}  {d}".rstrip() for a, b, c, d in rows]
         title = f"Plan for an average gap of {self.gap:.3g}"

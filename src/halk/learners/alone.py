@@ -49,4 +49,4 @@ class Alone(DictionaryLearner):
         standardize: bool | str = False,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(locals(), price=0.0)
+        super().__init__(locals(), fixed_multiplier=0.0)

@@ -16,11 +16,11 @@ from halk._validation import (
     Matrix,
     Vector,
     array,
+    finite_array,
     integer,
-    without_nan,
 )
 from halk.learners.executor import Executor
-from halk.learners.readings import checked, one_step, pieces, single
+from halk.learners.readings import check_readings, list_single, list_step, split_stream
 from halk.losses import Loss, as_loss
 from halk.network import Network
 from halk.simulator import Readings, Record
@@ -81,7 +81,7 @@ class Learner(ABC):
         X, Y = array("x", x, (V, self.n_features)), array("y", y, (V,))
         was_converted = X is not x or Y is not y
         if not (was_converted and self._learn_fast(X, Y)):
-            self._learn(one_step(X, Y, self.loss))
+            self._learn(list_step(X, Y, self.loss))
 
     def _learn_fast(self, x: Any, y: Any) -> bool:
         """Make a step if ``x`` and ``y`` are arrays as they should be, else nothing."""
@@ -119,22 +119,22 @@ class Learner(ABC):
         index = self._indices(agents)
         X = array("X", X, (len(index), self.n_features))
         Y = array("Y", Y, (len(index),))
-        self._learn(single(index, X, Y, self.loss))
+        self._learn(list_single(index, X, Y, self.loss))
 
     def dense_pieces(self, X: Any, Y: Any, n_steps: int = 0) -> Iterator[Readings]:
         """Yield a dense stream in pieces of ``n_steps`` (default: sensible ones)."""
         V = self.network.n_agents
         X = array("X", X, (None, V, self.n_features))
         Y = array("Y", Y, (len(X), V))
-        checked("X Y", X, Y, self.loss)
-        return pieces(X, Y, n_steps)
+        check_readings("X Y", X, Y, self.loss)
+        return split_stream(X, Y, n_steps)
 
     def observe(self, readings: Readings) -> Record:
         """Learn from a prepared stream; return predictions made before learning."""
         start, agent = (np.asarray(part, np.int64) for part in readings[:2])
         x = array("x", readings.x, (None, self.n_features))
-        y = without_nan("y", array("y", readings.y, (len(x),)))
-        checked("x y", x, y, self.loss, has_agents=False)
+        y = finite_array("y", readings.y, (len(x),))
+        check_readings("x y", x, y, self.loss, has_agents=False)
         return self._learn(Readings(start, agent, x, y))
 
     def _learn(self, readings: Readings, record: Record | None = None) -> Record:
@@ -181,7 +181,7 @@ class Learner(ABC):
         x : array (n_agents, n_features)
         """
         V = self.network.n_agents
-        X = without_nan("x", array("x", x, (V, self.n_features)))
+        X = finite_array("x", x, (V, self.n_features))
         return self._values(np.arange(V), X)
 
     def predict(self, agent: int | str, X: Any) -> Vector:
@@ -194,7 +194,7 @@ class Learner(ABC):
         X : array (n, n_features)
         """
         i = self.network.index(agent)
-        X = without_nan("X", array("X", X, (None, self.n_features)))
+        X = finite_array("X", X, (None, self.n_features))
         return self._values(np.full(len(X), i), X)
 
     def predict_readings(self, agents: Any, X: Any) -> Vector:
@@ -206,7 +206,7 @@ class Learner(ABC):
         X : array (n, n_features)
         """
         index = self._indices(agents)
-        X = without_nan("X", array("X", X, (len(index), self.n_features)))
+        X = finite_array("X", X, (len(index), self.n_features))
         return self._values(index, X)
 
     def _indices(self, agents: Any) -> Indices:
@@ -281,7 +281,7 @@ class Learner(ABC):
 
     @property
     def multipliers(self) -> Vector:
-        """Multiplier of every tolerance, in the order of ``network.edges``."""
+        """Multiplier per edge, in the order of ``network.edges``."""
         if self._executor is None:
             return np.zeros(self.network.n_edges)
         return self._executor.multipliers

@@ -43,9 +43,9 @@ class Functions(Sequence[Function]):
 class DictionaryLearner(Learner):
     """A learner on the engine of HALK; what it leaves out has the values below.
 
-    Multipliers move by S6 from zero; with ``price`` they are that number and stay. At
-    price zero agents learn alone: the neighbours' terms would only be zeros, and offset
-    and length scale would travel with them.
+    Multipliers move by S6 from zero; with ``fixed_multiplier`` they are that number and
+    stay. At zero agents learn alone: the neighbours' terms would only be zeros, and
+    offset and length scale would travel with them.
     """
 
     kernel: Kernel
@@ -69,7 +69,10 @@ class DictionaryLearner(Learner):
     """The tolerance of every edge inside the engine, if not the network's."""
 
     def __init__(
-        self, arguments: dict[str, Any], price: float | None = None, n_models: int = 0
+        self,
+        arguments: dict[str, Any],
+        fixed_multiplier: float | None = None,
+        n_models: int = 0,
     ) -> None:
         super().__init__(arguments)
         choice("coupling", self.coupling, ("exact", "paper"))
@@ -89,13 +92,13 @@ class DictionaryLearner(Learner):
             self.tightening, self.norm_bound, self.coupling, self.step,
             self.standardize,
         )  # fmt: skip
-        self._price = price
-        self._freeze_prices()
+        self._fixed_multiplier = fixed_multiplier
+        self._freeze_multipliers()
 
-    def _freeze_prices(self) -> None:
-        if self._price is not None:
+    def _freeze_multipliers(self) -> None:
+        if self._fixed_multiplier is not None:
             self._paces[:, 1] = 0.0
-        if self._price == 0.0:
+        if self._fixed_multiplier == 0.0:
             self._settings = self._settings._replace(is_exact=False)
             rule: Any = self._components.adaptation
             if hasattr(rule, "sharing"):
@@ -110,14 +113,14 @@ class DictionaryLearner(Learner):
             network = replace(network, tolerance=same)
         return Simulator(
             network, self._components, self._settings, self._paces, n_features,
-            self._price, self.n_jobs or 1,
+            self._fixed_multiplier, self.n_jobs or 1,
         )  # fmt: skip
 
     @property
     def multipliers(self) -> Vector:
         """Multiplier of every tolerance, in the order of ``network.edges``."""
         if self._executor is None:
-            return np.full(self.network.n_edges, self._price or 0.0)
+            return np.full(self.network.n_edges, self._fixed_multiplier or 0.0)
         return self._executor.multipliers
 
     @property
@@ -153,9 +156,9 @@ class DictionaryLearner(Learner):
         made = Agent(
             self._components, self._settings, pace, neighbours, tolerance, n_features
         )
-        made.multipliers = np.full(len(neighbours), self._price or 0.0)
+        made.multipliers = np.full(len(neighbours), self._fixed_multiplier or 0.0)
         target = made.target
-        target[ADOPTED] = float(self._price == 0.0)
+        target[ADOPTED] = float(self._fixed_multiplier == 0.0)
         made.target = target
         return made
 

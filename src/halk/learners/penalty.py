@@ -61,4 +61,4 @@ class Penalty(DictionaryLearner):
         standardize: bool | str = False,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(locals(), price=nonnegative("penalty", penalty))
+        super().__init__(locals(), fixed_multiplier=nonnegative("penalty", penalty))

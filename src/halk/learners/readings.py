@@ -16,7 +16,9 @@ _READINGS_PER_CALL = 100_000
 """Long streams run in pieces, so that an interrupt is heard between them."""
 
 
-def checked(names: str, X: Any, Y: Any, loss: Loss, has_agents: bool = True) -> None:
+def check_readings(
+    names: str, X: Any, Y: Any, loss: Loss, has_agents: bool = True
+) -> None:
     """Refuse values that no learner can use; NaN in ``Y`` means no reading.
 
     ``names`` are those of ``X`` and ``Y`` for the message; the last axis of ``Y`` is
@@ -51,14 +53,14 @@ def _refuse(name: str, agent: int | None, bad: Any, rule: str, values: Any) -> N
         raise ValueError(f"{name} must {rule}, got {got} at index {first}{where}")
 
 
-def pieces(X: Any, Y: Matrix, n_steps: int = 0) -> Iterator[Readings]:
+def split_stream(X: Any, Y: Matrix, n_steps: int = 0) -> Iterator[Readings]:
     """Yield the readings of a dense stream (T, V, p), (T, V), some steps at a time."""
     length = n_steps or max(1, _READINGS_PER_CALL // max(Y.shape[1], 1))
     for t in range(0, len(Y), length):
-        yield _listed(X[t : t + length], Y[t : t + length])
+        yield _list_readings(X[t : t + length], Y[t : t + length])
 
 
-def _listed(X: Any, Y: Matrix) -> Readings:
+def _list_readings(X: Any, Y: Matrix) -> Readings:
     has = ~np.isnan(Y)
     if has.all():
         (T, V), p = Y.shape, X.shape[-1]
@@ -69,15 +71,15 @@ def _listed(X: Any, Y: Matrix) -> Readings:
     return Readings(start, agent, np.ascontiguousarray(X[has]), Y[has])
 
 
-def one_step(x: Matrix, y: Vector, loss: Loss) -> Readings:
+def list_step(x: Matrix, y: Vector, loss: Loss) -> Readings:
     """Return the checked readings of one step of all agents."""
-    checked("x y", x, y, loss)
-    return _listed(x[None], y[None])
+    check_readings("x y", x, y, loss)
+    return _list_readings(x[None], y[None])
 
 
-def single(agents: Indices, X: Matrix, Y: Vector, loss: Loss) -> Readings:
+def list_single(agents: Indices, X: Matrix, Y: Vector, loss: Loss) -> Readings:
     """Return single readings, each in a step of its own; those without a target go."""
-    checked("X Y", X, Y, loss, has_agents=False)
+    check_readings("X Y", X, Y, loss, has_agents=False)
     has = ~np.isnan(Y)
     start = np.arange(int(has.sum()) + 1)
     return Readings(start, agents[has], np.ascontiguousarray(X[has]), Y[has])

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from halk import agent as agents
-from halk._validation import Vector, array, integer, positive, require, without_nan
+from halk._validation import Vector, finite_array, integer, positive, require
 from halk.agent import COUNT, MEAN, SQUARES, Agent
 from halk.errors import DivergenceError
 from halk.net.bodies import packed_text
@@ -321,7 +321,7 @@ class Node(ABC):
         self.incarnation = integer("incarnation", notes["incarnation"], minimum=1) + 1
         self.sequence = integer("sequence", notes["sequence"])
         self.step = integer("step", notes["step"])
-        self.targets[:] = without_nan("targets", array("t", notes["targets"], (3,)))
+        self.targets[:] = finite_array("targets", notes["targets"], (3,))
         self.refused = Counter({Reason[r]: n for r, n in notes["refused"].items()})
         self.complaints = Counter(
             {Reason[r]: n for r, n in notes["complaints"].items()}
