@@ -75,21 +75,17 @@ class Learner(ABC):
         y : array (n_agents,)
             NaN where an agent has no reading; its row of ``x`` may then be NaN too.
         """
-        if self._learn_fast(x, y):
+        executor: Any = self._executor
+        if self._is_fast and executor.learn_one(x, y, self._takes_labels):
+            self.n_steps += 1
             return
         V = self.network.n_agents
         X, Y = array("x", x, (V, self.n_features)), array("y", y, (V,))
-        was_converted = X is not x or Y is not y
-        if not (was_converted and self._learn_fast(X, Y)):
+        is_new = self._is_fast and (X is not x or Y is not y)  # lists, for example
+        if is_new and executor.learn_one(X, Y, self._takes_labels):
+            self.n_steps += 1
+        else:
             self._learn(list_step(X, Y, self.loss))
-
-    def _learn_fast(self, x: Any, y: Any) -> bool:
-        """Make a step if ``x`` and ``y`` are arrays as they should be, else nothing."""
-        executor: Any = self._executor
-        if not (self._is_fast and executor.learn_one(x, y, self._takes_labels)):
-            return False
-        self.n_steps += 1
-        return True
 
     def learn_many(self, X: Any, Y: Any) -> None:
         """Make many steps in one native call; the same as ``learn_one`` in a loop.

@@ -9,7 +9,7 @@ import numpy as np
 
 from halk import kernels, losses
 from halk._validation import Indices, Matrix, Vector
-from halk.agent import Agent, Components, Settings, check_counts
+from halk.agent import Agent, check_counts
 from halk.bandwidth import Adaptation
 from halk.errors import DivergenceError
 from halk.function import Function
@@ -24,21 +24,19 @@ class Pooled:
     """Runs one function on the readings of all agents, one after the other.
 
     Within a step readings count in the order of agents, each predicted with all before
-    it learned. Parameters as for :class:`Simulator`, ``paces`` with one row.
+    it learned.
+
+    Parameters
+    ----------
+    network : Network
+    one : Simulator
+        Of a network of one agent, which holds the function.
     """
 
-    def __init__(
-        self,
-        network: Network,
-        components: Components,
-        settings: Settings,
-        paces: Matrix,
-        n_features: int,
-    ) -> None:
-        self.n_features = n_features
+    def __init__(self, network: Network, one: Simulator) -> None:
+        self.n_features = one.n_features
         self.steps_made = 0
-        self._network = network
-        self._one = Simulator(Network(1), components, settings, paces, n_features)
+        self._network, self._one = network, one
         self._readings = np.zeros(network.n_agents, dtype=np.int64)
 
     def run(self, readings: Readings, record: Record | None = None) -> Record:
@@ -169,9 +167,8 @@ class POLK(DictionaryLearner):
 
     def _make_executor(self, n_features: int) -> Executor:
         self._components.kernel.check_features(n_features)
-        return Pooled(
-            self.network, self._components, self._settings, self._paces, n_features
-        )
+        shared = self._components, self._settings, self._paces, n_features
+        return Pooled(self.network, Simulator(Network(1), *shared))
 
     def agent(self, agent: int | str, n_features: int | None = None) -> Agent:
         """Refuse: there is one model, and no agent has one of its own."""
