@@ -36,6 +36,9 @@ LARGEST = 1e50
 COUNT, MEAN, SQUARES, OFFSET, STD, ADOPTED = range(6)
 """Columns of an agent's running statistics of its target."""
 
+N_TARGET, N_ADAPTATION = 6, 4
+"""Numbers per agent: statistics of its target, memory of its adaptation."""
+
 WARM_UP = 10
 """Readings before offset and std are known well enough to price a tolerance."""
 
@@ -118,6 +121,52 @@ def native_settings(
         adaptation,
         *settings,
     )
+
+
+def check_state(
+    state: Mapping[str, Any], n_agents: int, n_edges: int, n_features: int
+) -> dict[str, Any]:
+    """Return the arrays of a saved state, after checking that the core can take them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        That name the array which is missing, does not fit, or holds NaN.
+    """
+    rows, edges = (n_agents,), (n_edges,)
+
+    def take(name: str, shape: tuple[int, ...], least: float = -np.inf) -> Vector:
+        if name not in state:
+            raise ValueError(f"state must hold {name!r}: it is of another model")
+        values = without_nan(name, array(name, state[name], shape))
+        low = float(values.min(initial=np.inf))
+        require(low >= least, name, f"be at least {least:g}", low)
+        return values
+
+    def count(name: str, shape: tuple[int, ...]) -> Indices:
+        values = take(name, shape, 0.0)
+        whole = values.astype(np.int64)
+        require(bool((whole == values).all()), name, "hold whole numbers", values)
+        return whole
+
+    order, tiny = count("order", rows), np.finfo(float).tiny
+    n_atoms = int(order.sum())
+    checked = {
+        "order": order,
+        "atoms": take("atoms", (n_atoms, n_features)),
+        "weights": take("weights", (n_atoms,)),
+        "inverse": take("inverse", (int((order**2).sum()),)),
+        "scale": take("scale", rows, tiny),
+        "target": take("target", (n_agents, N_TARGET)),
+        "adaptation": take("adaptation", (n_agents, N_ADAPTATION)),
+        "multipliers": take("multipliers", edges, 0.0),
+        "violation": take("violation", edges),
+        "asked": count("asked", edges),
+        "readings": count("readings", rows),
+    }
+    std = float(checked["target"][:, STD].min(initial=1.0))
+    require(std > 0, "std", "be positive", std)
+    return checked
 
 
 class Agent:
@@ -335,9 +384,11 @@ class Agent:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from the state of an agent that had the same settings, bit for bit."""
-        self._core.restore({name: np.asarray(v) for name, v in state.items()})
-        self._reading = self._read_reading(state.get("reading"))
-        self._queries = self._read_queries(state.get("queries"))
+        checked = check_state(state, 1, len(self.neighbours), self.n_features)
+        reading = self._read_reading(state.get("reading"))
+        queries = self._read_queries(state.get("queries"))
+        self._core.restore(checked)
+        self._reading, self._queries = reading, queries
 
     def _read_reading(self, row: Any) -> tuple[Vector, float, float] | None:
         if row is None:

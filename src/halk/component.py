@@ -51,7 +51,7 @@ def subclasses(family: type[Any]) -> list[type[Any]]:
     return found
 
 
-def returned(
+def check_result(
     component: Any, values: Any, shape: tuple[int, ...]
 ) -> NDArray[np.float64]:
     """Return what a formula computed as float64, after checking that it fits.
@@ -61,12 +61,14 @@ def returned(
     ValueError
         That names the component, if shape or dtype are wrong or a value is not finite.
     """
-    result = np.asarray(values)
+    rule = f"{component!r} must return numbers of shape {shape}"
+    try:
+        result = np.asarray(values)
+    except (TypeError, ValueError) as error:  # ragged, for example
+        kind = type(values).__name__
+        raise ValueError(f"{rule}, got a {kind} that is no array: {error}") from None
     if result.shape != shape or result.dtype.kind not in "fiub":
-        got = f"{result.dtype} of shape {result.shape}"
-        raise ValueError(
-            f"{component!r} must return numbers of shape {shape}, got {got}"
-        )
+        raise ValueError(f"{rule}, got {result.dtype} of shape {result.shape}")
     result = np.ascontiguousarray(result, dtype=np.float64)
     if not np.isfinite(result).all():
         bad = result[~np.isfinite(result)][0]
@@ -74,8 +76,9 @@ def returned(
     return result
 
 
-def evaluate(formula: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
-    """Return a formula of two numbers at arrays that broadcast, after checking them."""
+def evaluate(component: Any, first: Any, second: Any) -> Any:
+    """Return a component's ``value`` at arrays that broadcast, after checking them."""
     a, b = np.broadcast_arrays(np.asarray(first), np.asarray(second))
     flat = (array("value", np.array(np.ravel(v)), (None,)) for v in (a, b))
-    return np.reshape(formula(*flat), a.shape)[()]
+    values = check_result(component, component.value(*flat), (a.size,))
+    return np.reshape(values, a.shape)[()]

@@ -9,7 +9,8 @@ formulas of halk's own kernels natively; it calls back the others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -24,9 +25,10 @@ from halk._validation import (
     integer,
     nonnegative,
     positive,
+    require,
     without_nan,
 )
-from halk.component import Component, returned
+from halk.component import Component, check_result
 
 __all__ = [
     "Constant",
@@ -78,7 +80,7 @@ class Kernel(Component):
         X = without_nan("X", array("X", X, (None, None)))
         Y = X if Y is None else without_nan("Y", array("Y", Y, (None, X.shape[1])))
         self.check_features(X.shape[1])
-        return returned(self, self.matrix(X, Y), (len(X), len(Y)))
+        return check_result(self, self.matrix(X, Y), (len(X), len(Y)))
 
     def check_features(self, n_features: int) -> None:
         """Raise ``ValueError`` if the kernel cannot take points of this length."""
@@ -148,15 +150,16 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     if scale is None:
         return kernel
     wider = scale * factor if np.ndim(scale) == 0 else tuple(s * factor for s in scale)
-    changed: Any = kernel  # a dataclass, as everything with parameters
-    return replace(changed, length_scale=wider)  # type: ignore[no-any-return]
+    changed = copy(kernel)  # a plain class may take other arguments than it keeps
+    object.__setattr__(changed, "length_scale", wider)
+    return changed
 
 
 def _rescaled_matrix(kernel: Kernel, X: Matrix, Y: Matrix, scale: float) -> Matrix:
     """Return what the core asks a kernel for that has no native formula."""
     if scale != 1.0:
         kernel = rescale(kernel, scale)
-    return returned(kernel, kernel.matrix(X, Y), (len(X), len(Y)))
+    return check_result(kernel, kernel.matrix(X, Y), (len(X), len(Y)))
 
 
 def _per_feature(value: Lengths | None, n_features: int) -> list[float]:
@@ -367,13 +370,20 @@ class Linear(Kernel):
         return self.scale * _inner_products(X, Y)
 
 
+def _degree(name: str, value: Any) -> int:
+    """Return the degree of a polynomial, one that does not overflow."""
+    degree = integer(name, value, minimum=1)
+    require(degree <= 1000, name, "be at most 1000", degree)
+    return degree
+
+
 @dataclass(frozen=True)
 class Polynomial(Kernel):
     """Polynomial kernel ``(scale <x, y> + offset)^degree``.
 
     Parameters
     ----------
-    degree : int, at least 1
+    degree : int, 1 to 1000
     scale : float, positive
     offset : float, not negative
         Zero leaves the terms of highest degree only.
@@ -385,7 +395,7 @@ class Polynomial(Kernel):
 
     _native = "polynomial"
     _checks: ClassVar = {
-        "degree": partial(integer, minimum=1), "scale": positive, "offset": nonnegative,
+        "degree": _degree, "scale": positive, "offset": nonnegative,
     }  # fmt: skip
     _examples = (), (3, 0.5, 0.0)
 

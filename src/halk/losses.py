@@ -16,7 +16,7 @@ import numpy as np
 
 from halk import _core
 from halk._validation import nonnegative, positive, real, require
-from halk.component import Component, evaluate, returned
+from halk.component import Component, check_result, evaluate
 
 __all__ = [
     "Absolute",
@@ -52,7 +52,7 @@ class Loss(Component):
 
     def __call__(self, prediction: Any, target: Any) -> Any:
         """Return the loss, element by element, after checking the arguments."""
-        return evaluate(self.value, prediction, target)
+        return evaluate(self, prediction, target)
 
     def native(self) -> _core.Loss:
         """Return the loss for the core, which calls ``slope`` where it has none."""
@@ -65,7 +65,7 @@ class Loss(Component):
 
     def _slope_of_one(self, a: float, y: float) -> float:
         slope = self.slope(np.array([a]), np.array([y]))
-        return float(returned(self, slope, (1,))[0])
+        return float(check_result(self, slope, (1,))[0])
 
 
 def as_loss(value: Any) -> Loss:

@@ -14,7 +14,7 @@ import numpy as np
 
 from halk import _core
 from halk._validation import Vector, nonnegative, positive
-from halk.component import Component, evaluate, returned
+from halk.component import Component, check_result, evaluate
 
 __all__ = ["Absolute", "Huber", "Proximity", "Squared", "as_proximity"]
 
@@ -38,7 +38,7 @@ class Proximity(Component):
 
     def __call__(self, first: Any, second: Any) -> Any:
         """Return ``h``, element by element, after checking the arguments."""
-        return evaluate(self.value, first, second)
+        return evaluate(self, first, second)
 
     def native(self) -> _core.Proximity:
         """Return the proximity for the core, which calls back where it has none."""
@@ -51,7 +51,7 @@ class Proximity(Component):
 
     def _both(self, a: Vector, b: Vector) -> tuple[Vector, Vector]:
         value, slope = self.value(a, b), self.slope(a, b)
-        return returned(self, value, a.shape), returned(self, slope, a.shape)
+        return check_result(self, value, a.shape), check_result(self, slope, a.shape)
 
 
 def as_proximity(value: Any) -> Proximity:

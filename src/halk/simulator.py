@@ -7,7 +7,13 @@ import numpy as np
 
 from halk import _core
 from halk._validation import Indices, Matrix, Vector, require
-from halk.agent import ADOPTED, Components, Settings, native_settings
+from halk.agent import (
+    ADOPTED,
+    Components,
+    Settings,
+    check_state,
+    native_settings,
+)
 from halk.errors import DivergenceError, HalkError
 from halk.function import Function
 from halk.kernels import rescale
@@ -18,9 +24,6 @@ DOUBLE = 8
 
 WORTH_SHARING = 2_000
 """Readings of a step below which threads cost more than they bring."""
-
-TARGET, ADAPTATION = 6, 4
-"""Numbers per agent: statistics of its target, memory of its adaptation."""
 
 
 class Readings(NamedTuple):
@@ -257,16 +260,8 @@ class Simulator:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; raises ``ValueError`` if it does not fit."""
-        expected = {
-            "multipliers": (self.network.n_edges,),
-            "scale": (self.network.n_agents,),
-            "target": (self.network.n_agents, TARGET),
-            "adaptation": (self.network.n_agents, ADAPTATION),
-        }
-        for name, shape in expected.items():
-            found = np.shape(state[name])
-            require(found == shape, name, f"have shape {shape}", found)
-        self._core.restore({name: np.asarray(v) for name, v in state.items()})
+        V, E = self.network.n_agents, self.network.n_edges
+        self._core.restore(check_state(state, V, E, self.n_features))
 
 
 class Pooled:

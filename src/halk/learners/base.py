@@ -132,6 +132,10 @@ class Learner(ABC):
 
     def prepare(self, n_features: int) -> None:
         """Be ready for inputs of this length, before the first reading."""
+        if self.n_features not in (None, n_features):
+            raise ValueError(
+                f"n_features must be {self.n_features}, as before, got {n_features!r}"
+            )
         self._prepared(n_features)
 
     def _prepared(self, n_features: int) -> Executor:

@@ -19,7 +19,7 @@ from halk import proximity as proximities
 from halk._core import add_rows, dots
 from halk._validation import Indices, Matrix, Vector, choice, require
 from halk.agent import LARGEST, Settings
-from halk.component import returned
+from halk.component import check_result
 from halk.features import FeatureMap
 from halk.learners.base import Learner
 from halk.learners.settings import paces, require_component, settings
@@ -163,10 +163,10 @@ class IndependentAgents:
         self._check_finite(neighbour, answer)
         a, b = own[reader], answer
         return RoundTrip(
-            agents, phi, own, returned(loss, loss.slope(own, y), own.shape),
-            edges, reader, neighbour, returned(h, h.value(a, b), a.shape),
-            returned(h, h.slope(a, b), a.shape),
-            returned(h, h.slope(b, a), a.shape),  # d2h(a, b): proximities are symmetric
+            agents, phi, own, check_result(loss, loss.slope(own, y), own.shape),
+            edges, reader, neighbour, check_result(h, h.value(a, b), a.shape),
+            check_result(h, h.slope(a, b), a.shape),
+            check_result(h, h.slope(b, a), a.shape),  # d2h(a, b)
         )  # fmt: skip
 
     def _check_finite(self, agents: Indices, predictions: Vector) -> None:
