@@ -109,7 +109,7 @@ def test_forty_neighbours(kind, length_scale):
 @pytest.mark.parametrize("kind", KINDS)
 def test_forty_neighbours_for_long(kind, length_scale):
     network = Network.complete(41, tolerance=0.01)
-    run(network, kind, 2000, length_scale, 0.5, "exact", n_checks=4)
+    run(network, kind, 600, length_scale, 0.5, "exact", n_checks=3)
 
 
 @pytest.mark.parametrize("p", [1, 2, 5, 50])
