@@ -87,7 +87,7 @@ def test_another_number_of_features_is_refused():
         model.prepare(3)
 
 
-class Bell(kernels.Kernel):
+class _Bell(kernels.Kernel):
     """A plain class whose constructor takes another argument than it keeps."""
 
     def __init__(self, half_width):
@@ -100,7 +100,7 @@ class Bell(kernels.Kernel):
 
 def test_length_scales_of_a_plain_class_adapt():
     options = {"adaptation": LeaveOneOut(warm_up=5, rate=0.5), "epsilon": 0.01}
-    own = learn(kernel=Bell(0.05 * 1.17741), **options)
+    own = learn(kernel=_Bell(0.05 * 1.17741), **options)
     native = learn(kernel=kernels.Gaussian(0.05), **options)
     assert (own.length_scales != 0.05).all()
     np.testing.assert_allclose(own.length_scales, native.length_scales, rtol=1e-6)
