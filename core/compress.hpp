@@ -311,7 +311,8 @@ class Projection {
     difference.assign(weights.begin(), weights.end());
     for (int a = 0; a < W.m; ++a) difference[std::size_t(W.vector(2)[a])] -= W.weights()[a];
   }
-  // Whether the distance to f~, computed from K itself, is within the budget.
+  // Whether the distance to f~, computed from K itself, is within the budget. Weights of size 1e7
+  // times the budget cancel to a distance that rounding hides: refusing it repairs every step.
   bool is_within(const ScaledKernel& kernel, double budget) {
     fill_difference();
     double square = 0.0, size = 0.0;

@@ -113,7 +113,7 @@ def save(learner: Saveable, path: PathLike) -> None:
     """
     try:
         data = pack(*contents(learner))
-    except (RefusedError, TypeError, ValueError) as error:
+    except (RefusedError, ValueError) as error:
         raise CheckpointError(f"{path} was not saved: the model {error}") from None
     with replacing(path) as file:
         file.write(data)
@@ -221,8 +221,8 @@ def contents(learner: Saveable) -> tuple[dict[str, Any], Arrays]:
     """Return header and arrays of a learner's checkpoint."""
     arrays: Arrays = {}
     arguments = {
-        name: encode(value, f"arguments.{name}", arrays)
-        for name, value in find_arguments(learner).items()
+        name: encode(getattr(learner, name), f"arguments.{name}", arrays)
+        for name in inspect.signature(type(learner)).parameters
     }
     arrays |= pack_state(learner.state_dict(), getattr(learner, "kernel", None))
     header = {
@@ -344,9 +344,11 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
         if not callable(getattr(value, "slope", value)):
             refuse(f"has {name} = {value!r}", "use numbers, arrays and components")
     node = {"module": type(value).__module__, "type": type(value).__qualname__}
-    is_known = isinstance(value, Component | Network)
-    parts = find_arguments(value).items() if is_known else ()
-    parameters = {key: encode(v, f"{name}.{key}", arrays) for key, v in parts}
+    parts = {}
+    if isinstance(value, Component | Network):
+        arguments = find_arguments(value)
+        parts = vars(value) if arguments is None else arguments
+    parameters = {key: encode(v, f"{name}.{key}", arrays) for key, v in parts.items()}
     return node | {"parameters": parameters}
 
 

@@ -51,21 +51,14 @@ class Component:
         return tuple(cls(*arguments) for arguments in cls._examples)
 
 
-def find_arguments(value: Any) -> dict[str, Any]:
-    """Return what the constructor of a component was given, by name.
+def find_arguments(value: Any) -> dict[str, Any] | None:
+    """Return what the constructor of an object was given, by name.
 
-    Raises
-    ------
-    TypeError
-        If an argument was not kept as an attribute of the same name.
+    None for a plain class that does not keep it as attributes of the same names.
     """
     names = inspect.signature(type(value)).parameters
-    lacking = [name for name in names if not hasattr(value, name)]
-    if lacking:
-        raise TypeError(
-            f"{value!r} must keep what its constructor takes as attributes of the same "
-            f"names, as a frozen dataclass does; it has no {', '.join(lacking)}"
-        )
+    if not all(hasattr(value, name) for name in names):
+        return None
     return {name: getattr(value, name) for name in names}
 
 

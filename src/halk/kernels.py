@@ -9,6 +9,7 @@ formulas of halk's own kernels natively; it calls back the others.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -136,12 +137,13 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     """Return ``kernel`` with its length scale multiplied by ``factor``.
 
     In sums and products, that of the parts; kernels without one come back as they are.
-    The others are made again by their constructor.
+    The others are made again by their constructor, so that what they derive from the
+    length scale is right; one whose constructor does not take it is copied.
 
     Raises
     ------
     TypeError
-        If that of a user's own kernel takes no length scale, or keeps it elsewhere.
+        If the length scale of a user's own kernel cannot be set.
 
     Examples
     --------
@@ -156,12 +158,17 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     is_sequence = isinstance(scale, tuple | list)
     wider = tuple(s * factor for s in scale) if is_sequence else scale * factor
     arguments = find_arguments(kernel)
-    if "length_scale" not in arguments:
+    if arguments is not None and "length_scale" in arguments:
+        return type(kernel)(**arguments | {"length_scale": wider})
+    changed = copy(kernel)  # a plain class that takes other arguments than it keeps
+    try:
+        object.__setattr__(changed, "length_scale", wider)
+    except AttributeError:
         raise TypeError(
-            f"{kernel!r} must take length_scale in its constructor: agents that adapt "
-            f"it make the kernel again with another one"
-        )
-    return type(kernel)(**arguments | {"length_scale": wider})
+            f"{kernel!r} must keep length_scale as an attribute, or take it in its "
+            f"constructor: agents that adapt it set it anew"
+        ) from None
+    return changed
 
 
 def _per_feature(value: Lengths | None, n_features: int) -> list[float]:

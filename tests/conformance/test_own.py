@@ -171,18 +171,48 @@ def test_an_error_of_a_formula_is_the_caller_s_and_changes_nothing(
         np.testing.assert_array_equal(array, before[name], err_msg=name)
 
 
+class _Bell(kernels.Kernel):
+    """A plain class whose constructor takes another argument than it keeps."""
+
+    def __init__(self, half_width: float) -> None:
+        self.length_scale = half_width / 1.17741
+
+    def matrix(self, X: Any, Y: Any) -> Any:
+        return Bump(self.length_scale).matrix(X, Y)
+
+
+def test_length_scales_of_a_plain_class_adapt(rng: np.random.Generator) -> None:
+    X, Y = stream(rng)
+    rule = bandwidth.LeaveOneOut(warm_up=5, rate=0.5)
+    own, native = (
+        HALK(Network.path(3, tolerance=0.01), kernel, adaptation=rule, epsilon=0.01)
+        for kernel in (_Bell(0.05 * 1.17741), kernels.Gaussian(0.05))
+    )
+    for model in (own, native):
+        model.learn_many(X, Y)
+    own_scales: Any = own.length_scales
+    assert (own_scales != 0.05).all()
+    np.testing.assert_allclose(own_scales, native.length_scales, rtol=1e-6)
+    f: Any = own.function(0)
+    assert f.kernel.length_scale == own_scales[0]
+    np.testing.assert_allclose(f([[0.5]]), native.function(0)([[0.5]]), rtol=1e-6)
+
+
+class _Rigid(kernels.Kernel):
+    @property
+    def length_scale(self) -> float:
+        return 0.3
+
+    def matrix(self, X: Any, Y: Any) -> Any:
+        return bump(X, Y)
+
+
 def test_a_kernel_that_cannot_be_rescaled_does_not_adapt() -> None:
-    class Fixed(kernels.Kernel):
-        length_scale = 0.3
-
-        def matrix(self, X: Any, Y: Any) -> Any:
-            return bump(X, Y)
-
-    model = HALK(Network.path(2), Fixed())
+    model = HALK(Network.path(2), _Rigid())
     model.learn_one([[0.0], [1.0]], [1.0, 2.0])
-    assert model.functions[0].kernel == Fixed()
-    with pytest.raises(TypeError, match=r"Fixed\(\) must take length_scale"):
-        HALK(Network.path(2), Fixed(), adaptation=bandwidth.LeaveOneOut())
+    assert model.functions[0].kernel == _Rigid()
+    with pytest.raises(TypeError, match=r"_Rigid\(\) must keep length_scale as an"):
+        HALK(Network.path(2), _Rigid(), adaptation=bandwidth.LeaveOneOut())
 
 
 def test_a_kernel_with_derived_attributes_comes_back(tmp_path: Path) -> None:

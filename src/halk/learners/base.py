@@ -11,14 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from halk import checkpoint
-from halk._validation import (
-    Indices,
-    Matrix,
-    Vector,
-    array,
-    finite_array,
-    integer,
-)
+from halk._validation import Indices, Matrix, Vector, array, finite_array, integer
 from halk.learners.executor import Executor
 from halk.learners.readings import check_readings, list_single, list_step, split_stream
 from halk.losses import Loss, as_loss
