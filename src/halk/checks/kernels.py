@@ -71,7 +71,7 @@ def _find_n_features(kernel: Kernel) -> int:
 
 
 def _evaluate(kernel: Kernel, X: Matrix, Y: Matrix) -> Matrix:
-    """Return the kernel's matrix after checking its shape, its dtype and the inputs."""
+    """Return the matrix after checking its shape, its dtype and the inputs."""
     before, shape = np.vstack([X, Y]), (len(X), len(Y))
     K = np.asarray(kernel.matrix(X, Y))
     is_same = np.array_equal(np.vstack([X, Y]), before)

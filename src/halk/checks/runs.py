@@ -21,10 +21,10 @@ Executor = Callable[[Sequence[Agent], Any, Matrix], Sequence[Agent]]
 
 
 def run_agents(agents: Sequence[Agent], X: Any, Y: Matrix) -> Sequence[Agent]:
-    """Drive agents through a stream (T, V, p), (T, V) by hand; return them.
+    """Drive agents through X (T, V, p) and Y (T, V), NaN for no reading; return them.
 
-    Everybody who has a reading asks, everybody asked answers, everybody updates: the
-    plainest executor there is, and what a real one must be equal to.
+    All with a reading ask, all asked answer, all update: the plainest executor there
+    is, and what a real one must be equal to.
     """
     for x, y in zip(X, Y, strict=True):
         asking = np.flatnonzero(~np.isnan(y)).tolist()
@@ -53,15 +53,13 @@ def check_executor(
     factory : callable
         Takes a network, returns a learner that hands out its agents.
     execute : callable
-        Takes untaught agents and a stream ``X`` (T, V, p), ``Y`` (T, V) with NaN for
-        missing readings; returns the agents after it.
-    network, n_features, n_steps, seed
-        As for :func:`check_learner`.
+        Takes new agents and a stream as :func:`run_agents` does; returns them after it.
+    network, n_features, n_steps, seed : as for :func:`check_learner`
     """
     trial = Trial(factory, network, n_features, n_steps, seed)
     learner, name = trial.train(), "agents do as simulated"
-    untaught = [learner.agent(i) for i in range(trial.V)]
-    agents = execute(untaught, trial.X.copy(), trial.Y.copy())
+    new = [learner.agent(i) for i in range(trial.V)]
+    agents = execute(new, trial.X.copy(), trial.Y.copy())
     law(len(agents) == trial.V, name, learner, f"{len(agents)} agents came back")
     predicted, indptr = trial.predict(learner), trial.network.indptr
     for i, agent in enumerate(agents):
