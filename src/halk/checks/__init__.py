@@ -11,23 +11,13 @@ Examples
 >>> check_kernel(seasonal)
 """
 
-from halk.checks.adaptation import check_adaptation
-from halk.checks.compressor import check_compressor
-from halk.checks.executor import check_executor, run_agents
-from halk.checks.features import check_features
 from halk.checks.formulas import check_loss, check_proximity
-from halk.checks.kernel import check_kernel
-from halk.checks.learner import LEARNER_LAWS, check_learner
+from halk.checks.kernels import check_compressor, check_features, check_kernel
+from halk.checks.learners import LEARNER_LAWS, check_learner
+from halk.checks.runs import check_adaptation, check_executor, run_agents
 
 __all__ = [
-    "LEARNER_LAWS",
-    "check_adaptation",
-    "check_compressor",
-    "check_executor",
-    "check_features",
-    "check_kernel",
-    "check_learner",
-    "check_loss",
-    "check_proximity",
+    "LEARNER_LAWS", "check_adaptation", "check_compressor", "check_executor",
+    "check_features", "check_kernel", "check_learner", "check_loss", "check_proximity",
     "run_agents",
-]
+]  # fmt: skip

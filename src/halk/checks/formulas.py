@@ -1,12 +1,12 @@
 """The laws of losses and proximities: convex formulas with a slope."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from halk._validation import Vector
-from halk.checks.law import check_value, law, law_everywhere
+from halk.checks.law import check_value, law
 from halk.losses import Loss, as_loss
 from halk.proximity import Proximity, as_proximity
 
@@ -14,23 +14,19 @@ _ROUNDING = 1e-12
 _NATIVE = 1e-13
 _STEP = 1e-5
 _TARGETS = (-2.25, 0.0, 0.5, 30.0)
-_GRID = np.concatenate([np.arange(-4.0, 4.25, 0.25), [-90.0, -1e-3, 1e-3, 90.0]])
+_GRID = np.concatenate([np.arange(-4.0, 4.125, 0.125), [-90.0, -1e-3, 1e-3, 90.0]])
 _FAR = np.array([-1e9, 1e9])
-
-Formula = Callable[[Vector], Vector]
 
 
 def check_loss(loss: Any) -> None:
     """Check that ``loss`` is one: what the step and the theory rely on.
 
     Finite and not negative; its slope is the derivative (a central difference) away
-    from kinks and a subgradient everywhere; convex; the slope changes by no more than
-    the curvature allows, if that is above zero; element by element; the core computes
-    the same; and it is a value (equality, hash, pickle, repr). Targets are -1 and +1
-    if it takes labels.
-
-    Kinks are looked for at multiples of 1/4 and at the loss's own parameters, counted
-    from the target.
+    from kinks and a subgradient everywhere, hence it is convex; the slope changes by no
+    more than the curvature allows, if that is above zero; element by element; the core
+    computes the same; and it is a value (equality, hash, pickle, repr). Targets are -1
+    and +1 if it takes labels. Kinks are looked for at multiples of 1/8 and at the
+    loss's own parameters, counted from the target.
 
     Parameters
     ----------
@@ -40,10 +36,7 @@ def check_loss(loss: Any) -> None:
     curvature = formula.curvature
     law(0 <= curvature < np.inf, "curvature", loss, f"it is {curvature}")
     for y in (-1.0, 1.0) if formula.takes_labels else _TARGETS:
-        a = np.unique(np.concatenate([y + _offsets(loss), _FAR]))
-        slope = _check_formula(formula, a, y)
-        _check_curvature(loss, a, slope, curvature)
-        _check_native(formula, a, np.full(len(a), y))
+        _check_formula(formula, _offsets(loss), y)
     if isinstance(loss, Loss):
         check_value(loss)
 
@@ -51,26 +44,20 @@ def check_loss(loss: Any) -> None:
 def check_proximity(proximity: Any) -> None:
     """Check that ``proximity`` is one: what coupled agents rely on.
 
-    Symmetric, zero at agreement, not negative, finite; its slope is the derivative
-    away from kinks, a subgradient everywhere and, with arguments exchanged, that in the
+    Symmetric and zero at agreement; its slope is, with arguments exchanged, that in the
     second argument; convex in both together; the slope changes by no more than the
-    curvature allows on either side of agreement; element by element; the core computes
-    the same; and it is a value (equality, hash, pickle, repr).
+    curvature allows on either side of agreement; and all else as for a loss.
 
     Parameters
     ----------
     proximity : Proximity, or object with ``value`` and ``slope``
     """
-    formula = as_proximity(proximity)
+    formula, offsets = as_proximity(proximity), _offsets(proximity)
     curvature = formula.curvature
     law(0 < curvature < np.inf, "curvature", proximity, f"it is {curvature}")
     for b in _TARGETS:
-        a = np.unique(np.concatenate([b + _offsets(proximity), _FAR]))
-        slope = _check_formula(formula, a, b)
-        _check_curvature(proximity, a[a > b], slope, curvature)
-        _check_curvature(proximity, a[a < b], slope, curvature)
-        _check_native(formula, a, np.full(len(a), b))
-    _check_pair(formula)
+        _check_formula(formula, offsets, b)
+    _check_pair(formula, np.concatenate([[-7.0, -1.5], np.unique(offsets[::6])]))
     if isinstance(proximity, Proximity):
         check_value(proximity)
 
@@ -81,98 +68,71 @@ def _offsets(component: Any) -> Vector:
     return np.concatenate([_GRID, own, np.negative(own)])
 
 
-def _check_formula(component: Any, a: Vector, y: float) -> Formula:
-    """Check value and slope as functions of the first argument; return the slope."""
-
-    def value(a: Vector) -> Vector:
-        return _checked_shape(component, component.value(a, np.full(a.shape, y)), a)
-
-    def slope(a: Vector) -> Vector:
-        return _checked_shape(component, component.slope(a, np.full(a.shape, y)), a)
-
-    for name, formula in (("value", value), ("slope", slope)):
-        many = formula(a)
-        law_everywhere(np.isfinite(many), f"finite {name}", component, a=a, got=many)
-        one = np.concatenate([formula(a[k : k + 1]) for k in range(len(a))])
-        near = np.abs(one - many) <= _ROUNDING * np.abs(many)
-        law_everywhere(near, f"{name} element by element", component, a=a, got=many)
-    v = value(a)
-    law_everywhere(v >= 0, "not negative", component, a=a, value=v)
-    _check_slope(component, a, value, slope)
-    _check_convex(component, a, value, slope)
-    return slope
+def _evaluate(formula: Any, name: str, y: float, a: Vector) -> Vector:
+    """Return ``value`` or ``slope`` at ``(a, y)``, many at once as one by one."""
+    evaluate = getattr(formula, name)
+    many = np.asarray(evaluate(a, np.full(a.shape, y)), dtype=np.float64)
+    where = f"{a.shape} became {many.shape}"
+    law(many.shape == a.shape, "element by element", formula, where)
+    law(np.isfinite(many), f"finite {name}", formula, a=a, got=many)
+    one = np.array([np.ravel(evaluate(each, np.array([y])))[0] for each in a[:, None]])
+    near = np.abs(one - many) <= _ROUNDING * np.abs(many)
+    law(near, f"{name} element by element", formula, a=a, many=many, one=one)
+    return many
 
 
-def _checked_shape(component: Any, values: Any, a: Vector) -> Vector:
-    result = np.asarray(values, dtype=np.float64)
-    what = f"{a.shape} became {result.shape}"
-    law(result.shape == a.shape, "element by element", component, what)
-    return result
-
-
-def _check_slope(component: Any, a: Vector, value: Formula, slope: Formula) -> None:
-    """Compare with the central difference wherever both one-sided ones agree."""
-    h = _STEP * np.maximum(1.0, np.abs(a))
-    low, middle, high, g = value(a - h), value(a), value(a + h), slope(a)
-    size = 1e-3 * (1.0 + np.abs(g))
-    is_smooth = np.abs(high - 2 * middle + low) <= size * h
+def _check_formula(formula: Any, offsets: Vector, y: float) -> None:
+    """Check value and slope as functions of the first argument."""
+    a = np.unique(np.concatenate([y + offsets, _FAR]))
+    value, slope = (partial(_evaluate, formula, name, y) for name in ("value", "slope"))
+    v, g = value(a), slope(a)
+    law(v >= 0, "not negative", formula, a=a, value=v)
+    h, size = _STEP * np.maximum(1.0, np.abs(a)), 1e-3 * (1.0 + np.abs(g))
+    low, high = value(a - h), value(a + h)
+    has_kink = np.abs(high - 2 * v + low) > size * h
     central = (high - low) / (2 * h)
-    near = ~is_smooth | (np.abs(g - central) <= size)
-    name = "slope is the derivative"
-    law_everywhere(near, name, component, a=a, slope=g, central_difference=central)
+    near, name = has_kink | (np.abs(g - central) <= size), "slope is the derivative"
+    law(near, name, formula, a=a, slope=g, central_difference=central)
+    to, v_to, g_to = a[:, None], v[:, None], g[:, None]
+    rounding = _ROUNDING * (v + v_to + np.abs(g) * (np.abs(a) + np.abs(to)) + 1)
+    is_above = v_to - v - g * (to - a) >= -rounding
+    law(is_above, "subgradient inequality", formula, a=a, to=to, slope=g)
+    change, bound = np.abs(g_to - g), formula.curvature * np.abs(to - a)
+    within = change <= bound + _ROUNDING * (1 + np.abs(g) + np.abs(g_to))
+    # A curvature of 0 promises nothing; a proximity may have its kink at agreement.
+    may_jump = formula.curvature == 0.0
+    if isinstance(formula, Proximity):
+        may_jump = (a - y) * (to - y) <= 0
+    name = "curvature"
+    law(may_jump | within, name, formula, a=a, to=to, change=change, bound=bound)
+    _check_native(formula, a, np.full(len(a), y))
 
 
-def _check_convex(component: Any, a: Vector, value: Formula, slope: Formula) -> None:
-    v, g, to = value(a), slope(a), a[:, None]
-    rounding = _ROUNDING * (v + v[:, None] + np.abs(g) * (np.abs(a) + np.abs(to)) + 1)
-    is_above = v[:, None] - v - g * (to - a) >= -rounding
-    law_everywhere(is_above, "subgradient inequality", component, a=a, to=to, slope=g)
-    middle = value(((a + to) / 2).ravel()).reshape(rounding.shape)
-    is_below = middle <= (v + v[:, None]) / 2 + rounding
-    law_everywhere(is_below, "convex", component, a=a, to=to)
-
-
-def _check_curvature(
-    component: Any, a: Vector, slope: Formula, curvature: float
-) -> None:
-    if curvature > 0:
-        g, to = slope(a), a[:, None]
-        change, bound = np.abs(g - g[:, None]), curvature * np.abs(a - to)
-        within = change <= bound + _ROUNDING * (1 + np.abs(g) + np.abs(g[:, None]))
-        law_everywhere(
-            within, "curvature", component, a=a, to=to, change=change, bound=bound
-        )
-
-
-def _check_native(component: Any, a: Vector, y: Vector) -> None:
-    native = component.native()
-    same = native.curvature == component.curvature
-    law(same, "native curvature", component, f"it is {native.curvature}")
-    if isinstance(component, Proximity):
-        value, slope = native.compare(a, y)
-        pairs = {"value": value, "slope": slope}
+def _check_native(formula: Any, a: Vector, y: Vector) -> None:
+    """Compare with what the core computes."""
+    native = formula.native()
+    same = native.curvature == formula.curvature
+    law(same, "native curvature", formula, f"it is {native.curvature}")
+    if isinstance(formula, Proximity):
+        found = dict(zip(("value", "slope"), native.compare(a, y), strict=True))
     else:
-        pairs = {"slope": native.slope(a, y)}
-        if "_native" in vars(type(component)):  # of others the core takes no value
-            pairs["value"] = native.value(a, y)
-    for name, got in pairs.items():
-        formula = getattr(component, name)(a, y)
-        near = np.abs(got - formula) <= _NATIVE * np.abs(formula) + 1e-300
-        law_everywhere(
-            near, f"native {name}", component, a=a, y=y, native=got, formula=formula
-        )
+        found = {"slope": native.slope(a, y)}
+        if "_native" in vars(type(formula)):  # of others the core takes no value
+            found["value"] = native.value(a, y)
+    for name, got in found.items():
+        wanted = getattr(formula, name)(a, y)
+        near = np.abs(got - wanted) <= _NATIVE * np.abs(wanted) + 1e-300
+        law(near, f"native {name}", formula, a=a, y=y, native=got, formula=wanted)
 
 
-def _check_pair(h: Proximity) -> None:
+def _check_pair(h: Proximity, line: Vector) -> None:
     """Check what concerns both arguments: symmetry, agreement, joint convexity."""
-    line = np.concatenate([[-7.0, -1.5], np.unique(_offsets(h)[::6])])
     a, b = (np.ravel(grid) for grid in np.meshgrid(line, line))
     v, mirrored = h.value(a, b), h.value(b, a)
     near = np.abs(v - mirrored) <= _ROUNDING * v
-    law_everywhere(near, "symmetric", h, a=a, b=b, h_ab=v, h_ba=mirrored)
-    law_everywhere((a != b) | (v == 0), "zero at agreement", h, a=a, value=v)
+    law(near, "symmetric", h, a=a, b=b, h_ab=v, h_ba=mirrored)
+    law((a != b) | (v == 0), "zero at agreement", h, a=a, value=v)
     first, second = h.slope(a, b), h.slope(b, a)
     pull = first * (a[:, None] - a) + second * (b[:, None] - b)
     is_above = v[:, None] - v - pull >= -100 * _ROUNDING * (1 + v + v[:, None])
-    name = "subgradient inequality in both"
-    law_everywhere(is_above, name, h, a=a, b=b, slope=first)
+    law(is_above, "subgradient inequality in both", h, a=a, b=b, slope=first)

@@ -1,8 +1,8 @@
-"""What the checks share: how a broken law is told, and the laws of any component."""
+"""What the checks share: how a broken law is reported, and the laws of any value."""
 
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,19 @@ from halk.errors import LawError
 from halk.kernels import Custom
 
 
-def law(holds: Any, name: str, component: object, counterexample: str) -> None:
-    """Raise ``LawError`` unless ``holds``: the law, who breaks it, and where."""
-    if not bool(holds):
-        raise LawError(f"{component!r} breaks a law, {name}: {counterexample}")
+def law(holds: Any, name: str, who: object, where: str = "", **seen: Any) -> None:
+    """Raise ``LawError`` unless ``holds`` everywhere: the law, who breaks it, where.
 
-
-def law_everywhere(holds: Any, name: str, component: object, **seen: Any) -> None:
-    """Apply :func:`law` to arrays; the counterexample is the first entry to fail.
-
-    ``seen`` holds arrays that broadcast to the shape of ``holds``.
+    ``seen`` holds arrays that broadcast to the shape of ``holds``; the message shows
+    their entries at the first failure.
     """
     bad = ~np.asarray(holds, dtype=bool)
     if bad.any():
         first = tuple(np.argwhere(bad)[0])
-        values = (np.broadcast_to(value, bad.shape)[first] for value in seen.values())
-        listed = (f"{k} = {v:.17g}" for k, v in zip(seen, values, strict=True))
-        law(False, name, component, ", ".join(listed))
+        entries = (np.broadcast_to(array, bad.shape)[first] for array in seen.values())
+        listed = (f"{k} = {entry:.17g}" for k, entry in zip(seen, entries, strict=True))
+        where += ", ".join(listed)
+        raise LawError(f"{who!r} breaks a law, {name}: {where}")
 
 
 def check_value(component: Component) -> None:
@@ -42,25 +38,24 @@ def check_value(component: Component) -> None:
     law(component == component, "equality", component, "it differs from itself")
     law(component != same, "equality", component, f"it equals the tuple {same!r}")
     functions = [part.function for part in parts if isinstance(part, Custom)]
+    copies: dict[str, Callable[[], Any]] = {}
     if all(map(_is_importable, [*functions, *map(type, parts)])):
-        _check_copy(
-            component, "pickling", lambda: pickle.loads(pickle.dumps(component))
-        )
+        copies["pickling"] = lambda: pickle.loads(pickle.dumps(component))
     if not functions:
-        names = {type(part).__name__: type(part) for part in parts}
-        text = repr(component)
+        names, text = (
+            {type(part).__name__: type(part) for part in parts},
+            repr(component),
+        )
         for cls in names.values():
             text = text.replace(cls.__qualname__, cls.__name__)
-        _check_copy(component, "repr evaluates back", lambda: eval(text, names))
-
-
-def _check_copy(component: Component, name: str, make: Any) -> None:
-    try:
-        twin = make()
-    except Exception as error:
-        law(False, name, component, f"{type(error).__name__}: {error}")
-    law(twin == component, name, component, f"it came back as {twin!r}")
-    law(hash(twin) == hash(component), "hash", component, "its equal has another")
+        copies["repr evaluates back"] = lambda: eval(text, names)
+    for name, make in copies.items():
+        try:
+            twin = make()
+        except Exception as error:
+            law(False, name, component, f"{type(error).__name__}: {error}")
+        law(twin == component, name, component, f"it came back as {twin!r}")
+        law(hash(twin) == hash(component), "hash", component, "its equal has another")
 
 
 def _is_importable(thing: Any) -> bool:
