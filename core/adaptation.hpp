@@ -5,8 +5,8 @@
 namespace halk {
 
 struct Adaptation {
-  enum Kind { fixed, leave_one_out, loss_following };
-  Kind kind = fixed;
+  enum { fixed, leave_one_out, loss_following };
+  int kind = fixed;
   double rate = 0.05, warm_up = 20.0, narrowest = 0.1, widest = 10.0;
   double threshold = 0.05, smoothing = 0.01, sharing = 0.5;
 };

@@ -8,12 +8,9 @@
 #include "compress.hpp"
 #include "losses.hpp"
 #include "tape.hpp"
+#include "target.hpp"
 
 namespace halk {
-
-constexpr double LARGEST = 1e50;   // beyond it is divergence; squares and products stay finite
-constexpr double CONSTANT = 1e-9;  // std, as a share of the mean, below which a target is constant
-constexpr int WARM_UP = 10;        // readings before offset and std are known well enough
 
 // What all agents share.
 struct Settings {
@@ -23,9 +20,9 @@ struct Settings {
   Adaptation adaptation;
   double regularization = 1e-5, dual_regularization = 1e-5, tightening = 0.0;  // lambda, delta, nu
   double norm_bound = std::numeric_limits<double>::infinity();
-  bool is_exact = true, is_normalized = true, removes_offset = false, removes_std = false;
+  bool is_exact = true, is_normalized = true;
+  Standardization standardization;
 
-  bool standardizes() const { return removes_offset || removes_std; }
   bool is_adaptive() const { return adaptation.kind != Adaptation::fixed; }
   bool is_python() const {
     return kernel->is_python || loss.kind == Loss::python || proximity.kind == Proximity::python;
@@ -37,56 +34,25 @@ struct Pace {
   double step_size, dual_step_size, budget;  // eta, its dual, epsilon
 };
 
-// Running statistics of an agent's target.
-struct Target {
-  double count = 0.0, mean = 0.0, squares = 0.0, offset = 0.0, std = 1.0, adopted = 0.0;
-
-  double to_unit(double f) const { return offset + std * f; }
-  double measured_std() const { return std::sqrt(squares / std::max(count, 1.0)); }
-  bool is_constant() const { return measured_std() <= CONSTANT * std::abs(mean); }
-
-  // Take in a reading (Welford); return old over new std, by which the weights must be multiplied.
-  // Statistics first: so the scaled target is at most the root of the number of readings.
-  double observe(double y, const Settings& s) {
-    count += 1.0;
-    const double before = y - mean, old = std;
-    mean += before / count;
-    squares += before * (y - mean);
-    if (s.removes_offset) offset = mean;
-    if (s.removes_std && !is_constant()) std = measured_std();
-    return old / std;
-  }
-  // An agent without readings takes offset and std over from the first that asks. It would predict
-  // zero otherwise, far from everybody, and be made to pay for it.
-  void adopt(double value, double their_std, const Settings& s) {
-    if (count != 0.0 || adopted != 0.0) return;
-    adopted = 1.0;
-    if (s.removes_offset) offset = value;
-    if (s.removes_std) std = their_std;
-  }
-  // Multipliers rest while the statistics are not known. A stuck sensor never knows its std: priced
-  // in one of nothing, its neighbours would be made to follow it.
-  double dual_step_size(double eta, const Settings& s) const {
-    if (!s.standardizes()) return eta;
-    return count < WARM_UP || (s.removes_std && is_constant()) ? 0.0 : eta;
-  }
+// An agent's edge to a neighbour.
+struct Edge {
+  double tolerance, multiplier = 0.0;
+  double violation = 0.0, asked = 0.0;  // sum of h - tolerance over the steps that asked; these
 };
 
-// An agent's edges to its neighbours.
+// An agent's edges with what came back along them in this step, NaN for nothing.
 struct Edges {
   int n;
-  const double *answer, *tolerance;  // answer: F_j(x_i), NaN for none
-  double *multiplier, *violation;
-  std::int64_t* asked;
-};
-
-// What a query carries besides its point: F_j(x_j) and the asking agent's std.
-struct Asker {
-  double value = 0.0, std = 1.0;
+  Edge* edge;
+  const double* answer;  // F_j(x_i)
 };
 
 class FirstOrder {
  public:
+  using Settings = halk::Settings;
+  using Pace = halk::Pace;
+  using Edge = halk::Edge;
+  using Edges = halk::Edges;
   struct Header {
     int n_points;
     bool has_reading;
@@ -106,24 +72,30 @@ class FirstOrder {
     Counts counts;
   };
 
+  // Numbers only: Python reads and writes them as a row.
+  struct State {
+    Target target;
+    AdaptationState adaptation;
+    double scale = 1.0;  // of the length scale
+    double readings = 0.0;
+  };
+
   Dictionary D;
-  double scale = 1.0;  // of the length scale
-  Target target;
-  AdaptationState adaptation;
+  State state;
 
   FirstOrder(Arena& arena, const Settings& s) : D(arena, s.kernel->p) { D.reserve(LANES); }
 
-  ScaledKernel kernel(const Settings& s) const { return {s.kernel.get(), scale}; }
+  ScaledKernel kernel(const Settings& s) const { return {s.kernel.get(), state.scale}; }
   // Weights and diagonal, which the second round needs.
   void prefetch_update() const {
     for (int k = 0; k < 2 * D.room; k += LANES) HALK_PREFETCH(D.weights() + k);
   }
 
   double predict(const Settings& s, const double* x, Array& scratch) const {
-    return target.to_unit(D.evaluate(kernel(s), x, scratch));
+    return state.target.to_unit(D.evaluate(kernel(s), x, scratch));
   }
   void observe(const Settings& s, double y) {
-    const double ratio = target.observe(y, s);
+    const double ratio = state.target.observe(y, s.standardization);
     if (ratio != 1.0) halk::scale(D.weights(), ratio, D.end());
   }
 
@@ -133,7 +105,7 @@ class FirstOrder {
     double* k = push_row(ws, x);
     kernel(s).rows(D.atoms(), x, 1, k, D.end());
     D.multiply_Q(k, k + D.end());
-    const double value = target.to_unit(dot(k, D.weights(), D.end()));
+    const double value = state.target.to_unit(dot(k, D.weights(), D.end()));
     ws.tape.push_point() = {value, 1.0, -1};
     return value;
   }
@@ -148,7 +120,7 @@ class FirstOrder {
     kernel(s).rows(D.atoms(), x, n, ws.asked.data(), end, next);
     for (int r = 0; r < n; ++r, x += p) {
       const double* row = ws.asked.data() + std::size_t(r) * end;
-      value[r] = target.to_unit(dot(row, D.weights(), end));
+      value[r] = state.target.to_unit(dot(row, D.weights(), end));
       if (!s.is_exact || !(multiplier[r] > 0.0)) continue;
       double* k = push_row(ws, x);
       std::copy_n(row, end, k);
@@ -168,14 +140,15 @@ class FirstOrder {
     B.resize(header.n_points, s.kernel->p);
     const double kappa = read_block(s, ws);
     double price = 0.0, apart = 0.0;
-    for (int k = 0; k < e.n; ++k) price += e.multiplier[k];
+    for (int k = 0; k < e.n; ++k) price += e.edge[k].multiplier;
     double curvature = s.loss.curvature + 2.0 * price * s.proximity.curvature;
     const int first = header.has_reading;
     curvature += pull_of_neighbours(s, ws, points, first, askers);
     double slope = 0.0;
     if (header.has_reading) {
-      const double own = points[0].value, unit = 1.0 / target.std;
-      slope = s.loss.slope((own - target.offset) * unit, (header.reading - target.offset) * unit);
+      const double own = points[0].value, unit = 1.0 / state.target.std;
+      slope = s.loss.slope((own - state.target.offset) * unit,
+                           (header.reading - state.target.offset) * unit);
       B.c[0] = slope + pull_of_own_edges(s, ws, e, own);
     }
     double eta = pace.step_size;
@@ -192,10 +165,13 @@ class FirstOrder {
     }
     if (header.has_reading) {
       if (s.is_adaptive()) {
-        scale = adapt_scale(s.adaptation, kernel(s), D, adaptation, B.point(0), slope, around);
+        state.scale =
+            adapt_scale(s.adaptation, kernel(s), D, state.adaptation, B.point(0), slope, around);
         scale_into_ball(s, ws);
       }
-      apart = update_multipliers(s, target.dual_step_size(pace.dual_step_size, s), ws, e);
+      const bool is_resting = !state.target.is_known(s.standardization);
+      apart = update_multipliers(s, is_resting ? 0.0 : pace.dual_step_size, ws, e);
+      state.readings += 1.0;
     }
     return apart;
   }
@@ -239,7 +215,7 @@ class FirstOrder {
     double price = 0.0;
     for (int k = 0; k < n; ++k) {
       const Point& point = points[first + k];
-      const double ratio = target.std / askers[point.origin].std;
+      const double ratio = state.target.std / askers[point.origin].std;
       B.c[first + k] = point.multiplier * ws.slope[k] * ratio;
       price += point.multiplier * ratio * ratio;
     }
@@ -250,7 +226,7 @@ class FirstOrder {
   double pull_of_own_edges(const Settings& s, Workspace& ws, const Edges& e, double own) {
     reserve(ws, e.n);
     ws.answered.clear();
-    const double unit = 1.0 / target.std;
+    const double unit = 1.0 / state.target.std;
     for (int k = 0; k < e.n; ++k) {
       if (e.answer[k] != e.answer[k]) continue;
       ws.own[ws.answered.size()] = own * unit;
@@ -260,7 +236,7 @@ class FirstOrder {
     const int n = int(ws.answered.size());
     s.proximity.compare(ws.own.data(), ws.other.data(), n, ws.h.data(), ws.slope.data());
     double pull = 0.0;
-    for (int k = 0; k < n; ++k) pull += e.multiplier[ws.answered[k]] * ws.slope[k];
+    for (int k = 0; k < n; ++k) pull += e.edge[ws.answered[k]].multiplier * ws.slope[k];
     return pull;
   }
 
@@ -269,11 +245,11 @@ class FirstOrder {
     const double decay = 1.0 - s.dual_regularization * eta * eta;
     double apart = 0.0;
     for (std::size_t a = 0; a < ws.answered.size(); ++a) {
-      const int k = ws.answered[a];
-      const double excess = ws.h[a] - e.tolerance[k];
-      e.multiplier[k] = std::max(0.0, e.multiplier[k] * decay + eta * (excess + s.tightening));
-      e.violation[k] += excess;
-      e.asked[k] += 1;
+      Edge& edge = e.edge[ws.answered[a]];
+      const double excess = ws.h[a] - edge.tolerance;
+      edge.multiplier = std::max(0.0, edge.multiplier * decay + eta * (excess + s.tightening));
+      edge.violation += excess;
+      edge.asked += 1.0;
       apart += ws.h[a];
     }
     return apart;

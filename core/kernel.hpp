@@ -175,11 +175,6 @@ struct InnerProduct {
   static constexpr double unit_factor = 1.0;
   static HALK_INLINE double term(double atom, double point, double, int) { return atom * point; }
 };
-struct Linear : InnerProduct {
-  double gain;
-  explicit Linear(double gain) : gain(gain) {}
-  HALK_INLINE double at(double s) const { return gain * s; }
-};
 struct Polynomial : InnerProduct {
   int degree;
   double gain, offset;
@@ -191,12 +186,6 @@ struct Polynomial : InnerProduct {
     return power;
   }
 };
-struct Constant : InnerProduct {
-  double value;
-  explicit Constant(double value) : value(value) {}
-  HALK_INLINE double at(double) const { return value; }
-};
-
 inline std::shared_ptr<Kernel> make_kernel(const std::string& name, int p,
                                            std::vector<double> length_scale,
                                            std::vector<double> parameters) {
@@ -209,12 +198,10 @@ inline std::shared_ptr<Kernel> make_kernel(const std::string& name, int p,
   if (name == "matern52") return make(Matern52{});
   if (name == "rational_quadratic") return make(RationalQuadratic{parameters.at(0)});
   if (name == "periodic") return make(Periodic{parameters});
-  if (name == "linear") return make(Linear{parameters.at(0)});
-  if (name == "polynomial")
-    return make(Polynomial{int(parameters.at(0)), parameters.at(1), parameters.at(2)});
-  if (name == "constant") {
-    auto kernel = make(Constant{parameters.at(0)});
-    kernel->at_itself = parameters.at(0);
+  if (name == "polynomial") {  // of degree, gain, offset; also the linear and the constant kernel
+    const Polynomial formula(int(parameters.at(0)), parameters.at(1), parameters.at(2));
+    auto kernel = make(formula);
+    if (formula.gain == 0.0) kernel->at_itself = formula.at(0.0);
     return kernel;
   }
   return nullptr;

@@ -8,12 +8,15 @@
 #include <atomic>
 #include <barrier>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <unordered_map>
 
-#include "first_order.hpp"
+#include "arena.hpp"
+#include "target.hpp"
 
 namespace halk {
 
@@ -39,34 +42,34 @@ struct Record {
   std::int64_t* asked;
 };
 
+template <class Agent>
 class Network {
  public:
+  using Settings = typename Agent::Settings;
+  using Pace = typename Agent::Pace;
+  using Edge = typename Agent::Edge;
+
   Settings settings;
   Graph graph;
   std::vector<Pace> paces;
-  std::vector<double> tolerance, multipliers, violation;  // per edge
-  std::vector<std::int64_t> asked, readings;              // per edge, per agent
+  std::vector<Edge> edges;
   Arena arena;
-  std::vector<FirstOrder> agents;
+  std::vector<Agent> agents;
   std::int64_t steps_made = 0;  // of the last stream
   bool is_torn = false;         // a step was left half-made for lack of memory
   std::mutex mutex;             // held by whoever works with it
   std::atomic<std::thread::id> owner;
 
-  Network(Settings s, Graph g, std::vector<Pace> paces, std::vector<double> tolerances)
+  Network(Settings s, Graph g, std::vector<Pace> paces, std::vector<Edge> edges)
       : settings(std::move(s)),
         graph(std::move(g)),
         paces(std::move(paces)),
-        tolerance(std::move(tolerances)),
-        multipliers(tolerance.size()),
-        violation(tolerance.size()),
-        asked(tolerance.size()),
-        readings(graph.n_agents()),
+        edges(std::move(edges)),
         reading(graph.n_agents(), NONE),
         own(graph.n_agents()),
         apart(graph.n_agents()),
         around(settings.is_adaptive() ? graph.n_agents() : 0),
-        given(tolerance.size()) {
+        given(graph.neighbour.size()) {
     agents.reserve(graph.n_agents());
     for (int i = 0; i < graph.n_agents(); ++i) agents.emplace_back(arena, settings);
   }
@@ -116,7 +119,7 @@ class Network {
   struct Workspace {
     explicit Workspace(int p) : agent(arena, p) {}
     Arena arena;
-    FirstOrder::Workspace agent;
+    typename Agent::Workspace agent;
     std::vector<double> x, multiplier, value;
     std::vector<Asker> askers;
     int diverged = -1;
@@ -124,12 +127,8 @@ class Network {
   };
   struct Saved {  // of an agent, before a call that may be taken back
     Dictionary D;
-    double scale;
-    Target target;
-    AdaptationState adaptation;
-    std::vector<double> multipliers, violation;
-    std::vector<std::int64_t> asked;
-    std::int64_t readings;
+    typename Agent::State state;
+    std::vector<Edge> edges;
   };
   struct Unscaled {  // of an agent, before its target's statistics move
     int agent;
@@ -226,7 +225,7 @@ class Network {
     }
     if (settings.is_python())
       for (int i : touched) save(i);
-    if (settings.standardizes()) take_statistics(stream, record, first, last);
+    if (settings.standardization.is_on()) take_statistics(stream, record, first, last);
   }
 
   // Before anybody answers: the statistics of the targets move.
@@ -235,10 +234,10 @@ class Network {
     unscaled.clear();
     for (int i : touched) {
       const Dictionary& D = agents[i].D;
-      unscaled.push_back({i, agents[i].target, {D.weights(), D.weights() + D.end()}});
+      unscaled.push_back({i, agents[i].state.target, {D.weights(), D.weights() + D.end()}});
     }
     for (auto r = first; r < last; ++r) {
-      FirstOrder& agent = agents[stream.agent[r]];
+      Agent& agent = agents[stream.agent[r]];
       const double* x = stream.x + r * settings.kernel->p;
       record.prediction[r] = agent.predict(settings, x, scratch);
       agent.observe(settings, stream.y[r]);
@@ -247,7 +246,8 @@ class Network {
     for (auto r = first; r < last; ++r) {
       const auto i = stream.agent[r];
       for (auto e = graph.start[i]; e < graph.start[i + 1]; ++e)
-        agents[graph.neighbour[e]].target.adopt(own[i].value, agents[i].target.std, settings);
+        agents[graph.neighbour[e]].state.target.adopt(own[i].value, agents[i].state.target.std,
+                                                      settings.standardization);
     }
   }
 
@@ -273,16 +273,16 @@ class Network {
     int n = 0;
     for_each_query(j, [&](auto e, auto i) {
       std::copy_n(stream.x + reading[i] * p, p, &ws.x[std::size_t(n) * p]);
-      ws.multiplier[n++] = settings.is_exact ? multipliers[graph.reverse[e]] : 0.0;
+      ws.multiplier[n++] = settings.is_exact ? edges[graph.reverse[e]].multiplier : 0.0;
     });
-    FirstOrder& agent = agents[j];
+    Agent& agent = agents[j];
     bool is_finite = true;
     if (const auto r = reading[j]; r >= 0) {
       own[j] = {agent.take_reading(settings, ws.agent, stream.x + r * p, stream.y[r]),
-                agent.target.std};
+                agent.state.target.std};
       is_finite = std::abs(own[j].value) <= LARGEST &&
                   agent.kernel(settings).diagonal(stream.x + r * p) <= LARGEST;
-      if (!settings.standardizes()) record.prediction[r] = own[j].value;
+      if (!settings.standardization.is_on()) record.prediction[r] = own[j].value;
       if (settings.is_adaptive()) around[j] = average_log_scale(j);
     } else {
       agent.listen(ws.agent);
@@ -300,7 +300,7 @@ class Network {
   double average_log_scale(int j) const {
     double total = 0.0;
     for (auto e = graph.start[j]; e < graph.start[j + 1]; ++e)
-      total += agents[graph.neighbour[e]].adaptation.log_scale;
+      total += agents[graph.neighbour[e]].state.adaptation.log_scale;
     return total / graph.degree(j);  // NaN without neighbours
   }
 
@@ -320,15 +320,9 @@ class Network {
     ws.value.resize(degree);
     for (int k = 0; k < degree && reading[i] >= 0; ++k)
       ws.value[k] = given[graph.reverse[first + k]];
-    const Edges edges{degree,
-                      ws.value.data(),
-                      tolerance.data() + first,
-                      multipliers.data() + first,
-                      violation.data() + first,
-                      asked.data() + first};
-    apart[i] = agents[i].update(settings, paces[i], ws.agent, edges, ws.askers.data(),
+    apart[i] = agents[i].update(settings, paces[i], ws.agent,
+                                {degree, edges.data() + first, ws.value.data()}, ws.askers.data(),
                                 settings.is_adaptive() ? around[i] : 0.0);
-    if (reading[i] >= 0) ++readings[i];
   }
 
   void finish(const Stream& stream, const Record& record) {
@@ -349,9 +343,9 @@ class Network {
       const int diverged = std::exchange(workspaces[k]->diverged, -1);
       if (diverged >= 0) agent = diverged;
     }
-    if (agent >= 0 && settings.standardizes())
+    if (agent >= 0 && settings.standardization.is_on())
       for (const Unscaled& old : unscaled) {
-        agents[old.agent].target = old.target;
+        agents[old.agent].state.target = old.target;
         std::copy(old.weights.begin(), old.weights.end(), agents[old.agent].D.weights());
       }
     return agent;
@@ -362,7 +356,7 @@ class Network {
   void compact() {
     Arena fresh;
     std::vector<Dictionary*> all;
-    for (FirstOrder& agent : agents) all.push_back(&agent.D);
+    for (Agent& agent : agents) all.push_back(&agent.D);
     for (auto& [i, old] : saved) all.push_back(&old.D);
     std::sort(all.begin(), all.end(), [](auto a, auto b) { return a->address() < b->address(); });
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -374,29 +368,18 @@ class Network {
 
   void save(int i) {
     if (saved.contains(i)) return;
-    const FirstOrder& agent = agents[i];
-    auto slice = [&](auto& v) {
-      return std::decay_t<decltype(v)>(v.begin() + graph.start[i], v.begin() + graph.start[i + 1]);
-    };
+    const Agent& agent = agents[i];
     Dictionary copy(arena, settings.kernel->p);
     copy.assign(agent.D, agent.D.m, true);
-    saved.emplace(i, Saved{std::move(copy), agent.scale, agent.target, agent.adaptation,
-                           slice(multipliers), slice(violation), slice(asked), readings[i]});
+    saved.emplace(i, Saved{std::move(copy),
+                           agent.state,
+                           {edges.begin() + graph.start[i], edges.begin() + graph.start[i + 1]}});
   }
   void restore() {
     for (auto& [i, old] : saved) {
-      FirstOrder& agent = agents[i];
-      agent.D.assign(old.D, old.D.m, true);
-      agent.scale = old.scale;
-      agent.target = old.target;
-      agent.adaptation = old.adaptation;
-      auto put_back = [first = graph.start[i]](auto& from, auto& to) {
-        std::copy(from.begin(), from.end(), to.begin() + first);
-      };
-      put_back(old.multipliers, multipliers);
-      put_back(old.violation, violation);
-      put_back(old.asked, asked);
-      readings[i] = old.readings;
+      agents[i].D.assign(old.D, old.D.m, true);
+      agents[i].state = old.state;
+      std::copy(old.edges.begin(), old.edges.end(), edges.begin() + graph.start[i]);
     }
     saved.clear();
   }

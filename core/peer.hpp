@@ -1,29 +1,27 @@
 // One agent by itself, with its own edges: makes exactly the step that it makes in a network.
 #pragma once
-#include <tuple>
-
-#include "first_order.hpp"
+#include "target.hpp"
 
 namespace halk {
 
+template <class Agent>
 struct Peer {
+  using Settings = typename Agent::Settings;
+  using Pace = typename Agent::Pace;
+  using Edge = typename Agent::Edge;
+
   Settings settings;
   Pace pace;
-  std::vector<double> tolerance, multipliers, violation;
-  std::vector<std::int64_t> asked, readings;
+  std::vector<Edge> edges;
   Arena arena;
-  FirstOrder agent;
-  FirstOrder::Workspace workspace;
+  Agent agent;
+  typename Agent::Workspace workspace;
   Array scratch;
 
-  Peer(Settings s, Pace pace, std::vector<double> tolerances)
+  Peer(Settings s, Pace pace, std::vector<Edge> edges)
       : settings(std::move(s)),
         pace(pace),
-        tolerance(std::move(tolerances)),
-        multipliers(tolerance.size()),
-        violation(tolerance.size()),
-        asked(tolerance.size()),
-        readings(1),
+        edges(std::move(edges)),
         agent(arena, settings),
         workspace(arena, settings.kernel->p) {}
   Peer(const Peer&) = delete;
@@ -40,8 +38,8 @@ struct Peer {
   void update(const double* x, double y, const double* answers, double around, int n,
               const double* queries, const double* multiplier, const Asker* askers) {
     Dictionary before(arena, settings.kernel->p);
-    const auto old =
-        std::tuple(agent.scale, agent.target, agent.adaptation, multipliers, violation, asked);
+    const auto old_state = agent.state;
+    const auto old_edges = edges;
     if (settings.is_python()) before.assign(agent.D, agent.D.m, true);
     try {
       workspace.tape.rewind();
@@ -52,13 +50,12 @@ struct Peer {
       std::vector<double> values(n);
       agent.answer(settings, workspace, n, queries, multiplier, values.data(), {});
       workspace.tape.rewind();
-      const Edges edges{int(tolerance.size()), answers,          tolerance.data(),
-                        multipliers.data(),    violation.data(), asked.data()};
-      agent.update(settings, pace, workspace, edges, askers, around);
-      if (x) ++readings[0];
+      agent.update(settings, pace, workspace, {int(edges.size()), edges.data(), answers}, askers,
+                   around);
     } catch (...) {  // of a user's own component: as before the call
       if (settings.is_python()) agent.D.assign(before, before.m, true);
-      std::tie(agent.scale, agent.target, agent.adaptation, multipliers, violation, asked) = old;
+      agent.state = old_state;
+      edges = old_edges;
       throw;
     }
   }

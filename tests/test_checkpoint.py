@@ -24,9 +24,9 @@ from safetensors import numpy as safetensors
 import halk
 from halk import HALK, CheckpointError, Network, checkpoint, kernels, learners
 from halk import bandwidth as adaptations
-from halk.agent import STD
 from halk.checkpoint import FORMAT, VERSION
 from halk.component import subclasses
+from halk.state import ASKED, MULTIPLIER, SCALE, STD
 
 Array = NDArray[Any]
 
@@ -158,7 +158,7 @@ def test_every_array_of_the_state_goes_on(tmp_path: Path) -> None:
     assert list(expected) == list(got)
     for name, value in expected.items():
         np.testing.assert_array_equal(got[name], value, err_msg=name)
-    assert expected["scale"].std() > 0, "the case must adapt length scales"
+    assert expected["agents"][:, SCALE].std() > 0, "the case must adapt length scales"
     assert (expected["order"] > 0).all()
     assert straight.n_steps == resumed.n_steps == 123
 
@@ -523,9 +523,11 @@ def test_non_finite_models_are_not_saved(
 ) -> None:
     learner = HALK.load(saved)
     state = learner.state_dict()
-    state["scale"][1] = np.nan
+    state["agents"][1, SCALE] = np.nan
     monkeypatch.setattr(HALK, "state_dict", lambda _: state)
-    with pytest.raises(CheckpointError, match="scale must be finite, got nan at"):
+    with pytest.raises(
+        CheckpointError, match=r"agents must be finite, got nan at \(1, 10\)"
+    ):
         learner.save(tmp_path / "a")
 
 
@@ -815,18 +817,17 @@ STATES: dict[str, tuple[Callable[[dict[str, Array]], Any], str]] = {
     "more order": (at("order", 1, 99), "must have"),
     "huge order": (at("order", 1, 2**62), "not consistent"),
     "atoms": (at("atoms", (1, 0), np.nan), r"atoms must be finite, got nan at \(1,"),
-    "multipliers": (at("multipliers", 0, -1.0), "multipliers must not be negative"),
-    "scale": (at("scale", 0, 0.0), "scale must be positive"),
-    "std": (at("target", (0, STD), 0.0), "std must be positive"),
-    "asked": (at("asked", 0, -1), "asked must not be negative"),
+    "multipliers": (at("edges", (0, MULTIPLIER), -1.0), "multipliers must not be"),
+    "scale": (at("agents", (0, SCALE), 0.0), "scale must be positive"),
+    "std": (at("agents", (0, STD), 0.0), "std must be positive"),
+    "asked": (at("edges", (0, ASKED), -1), "asked must not be negative"),
     "missing": (lambda a: a.pop("state.weights"), "not consistent: .*weights"),
     "extra": (lambda a: a.update(more=np.zeros(2)), "unknown arrays more"),
     "values": (lambda a: a.pop("kernel_values"), "not consistent: .*kernel_values"),
     **{
         f"short {name}": (cut(name), f"{name} must have|weights must have")
         for name in (
-            "order", "atoms", "weights", "inverse", "multipliers", "scale", "target",
-            "adaptation", "violation", "asked", "readings",
+            "order", "atoms", "weights", "inverse", "agents", "edges",
         )
     },
 }  # fmt: skip
@@ -851,8 +852,8 @@ def test_every_field_of_the_state_is_cut_above(saved: Path) -> None:
 def test_arrays_larger_than_their_bytes(tmp_path: Path, saved: Path) -> None:
     """A huge shape must not take memory."""
     whole = saved.read_bytes()
-    text = b'"state.scale":{"dtype":"F64","shape":[3]'
-    huge = b'"state.scale":{"dtype":"F64","shape":[%d]' % 2**50
+    text = b'"state.agents":{"dtype":"F64","shape":[3,'
+    huge = b'"state.agents":{"dtype":"F64","shape":[%d,' % 2**50
     assert text in whole
     n = int.from_bytes(whole[:8], "little") + len(huge) - len(text)
     path = tmp_path / "a"

@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_NEVER_NEGATIVE = ("order", "asked", "readings", "multipliers", "sent")
+_NEVER_NEGATIVE = ("order", "asked", "count", "readings", "multipliers", "sent")
 """Arrays of states: numbers of something, and multipliers."""
 
 

@@ -16,27 +16,34 @@ from halk._validation import (
     Indices,
     Vector,
     array,
-    check_state,
     finite_array,
     integer,
     nonnegative,
     positive,
     real,
     require,
-    require_each,
 )
-from halk.bandwidth import Adaptation, Fixed, LeaveOneOut
+from halk.bandwidth import Adaptation, Fixed, LeaveOneOut, LossFollowing
 from halk.errors import DivergenceError
 from halk.function import Function
 from halk.kernels import Kernel, rescale
 from halk.losses import Loss
 from halk.proximity import Proximity
+from halk.state import (
+    ADAPTATION,
+    ASKED,
+    MULTIPLIER,
+    SCALE,
+    STD,
+    TARGET,
+    TOLERANCE,
+    VIOLATION,
+    check_native_state,
+    start_edges,
+)
 
 LARGEST = 1e50
 """Values beyond this are divergence; squares and products below it stay finite."""
-
-COUNT, MEAN, SQUARES, OFFSET, STD, ADOPTED = range(6)
-"""Columns of an agent's running statistics of its target."""
 
 WARM_UP = 10
 """Readings before offset and std are known well enough for multipliers to move."""
@@ -107,12 +114,9 @@ def native_settings(
 ) -> _core.Settings:
     """Return components and settings as the native core takes them."""
     rule = components.adaptation
-    if isinstance(rule, Fixed):
-        adaptation = _core.Adaptation("fixed")
-    else:
-        is_leaving = isinstance(rule, LeaveOneOut)
-        kind = "leave_one_out" if is_leaving else "loss_following"
-        adaptation = _core.Adaptation(kind, **asdict(rule))  # type: ignore[call-overload]
+    kind = [Fixed, LeaveOneOut, LossFollowing].index(type(rule))
+    guards = LeaveOneOut() if isinstance(rule, Fixed) else rule
+    adaptation = _core.Adaptation(kind, **asdict(guards))  # type: ignore[call-overload]
     return _core.Settings(
         components.kernel.native(n_features),
         components.loss.native(),
@@ -120,50 +124,6 @@ def native_settings(
         adaptation,
         *settings,
     )
-
-
-def check_native_state(
-    state: Mapping[str, Any], n_agents: int, n_edges: int, n_features: int
-) -> dict[str, Any]:
-    """Return the arrays of a state as the native core takes them.
-
-    Raises
-    ------
-    ValueError or TypeError
-        That names the array that fits no such model.
-    """
-    order = check_counts(state, "order", n_agents)
-    n_atoms, n_cells = sum(order.tolist()), sum(m * m for m in order.tolist())
-    shapes = {
-        "atoms": (n_atoms, n_features), "weights": (n_atoms,), "inverse": (n_cells,),
-        "scale": (n_agents,), "target": (n_agents, 6), "adaptation": (n_agents, 4),
-        "multipliers": (n_edges,), "violation": (n_edges,),
-    }  # fmt: skip
-    arrays: dict[str, Any] = {
-        name: array(name, _take(state, name), shape) for name, shape in shapes.items()
-    }
-    check_state(arrays)
-    std, scale = arrays["target"][:, STD], arrays["scale"]
-    require_each("std", "be positive", std, std > 0)
-    require_each("scale", "be positive", scale, scale > 0)
-    asked = check_counts(state, "asked", n_edges)
-    readings = check_counts(state, "readings", n_agents)
-    return arrays | {"order": order, "asked": asked, "readings": readings}
-
-
-def check_counts(state: Mapping[str, Any], name: str, n: int) -> Indices:
-    """Return ``n`` whole numbers of a state, none of them negative."""
-    array(name, _take(state, name), (n,))
-    given = np.asarray(state[name])
-    require(given.dtype.kind in "iu", name, "hold whole numbers", str(given.dtype))
-    check_state({name: given})
-    return given.astype(np.int64)
-
-
-def _take(state: Mapping[str, Any], name: str) -> Any:
-    if name not in state:
-        raise ValueError(f"state must hold {name}; give all that state_dict returned")
-    return state[name]
 
 
 class Agent:
@@ -197,9 +157,8 @@ class Agent:
         require(ordered, "neighbours", "be ascending and distinct", neighbours)
         self.n_features = integer("n_features", n_features, minimum=1)
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
-        self._core = _core.Peer(
-            native_settings(components, settings, n_features), *pace, tolerance
-        )
+        native = native_settings(components, settings, n_features)
+        self._core = _core.Peer(native, start_edges(tolerance), np.array([pace]))
         self._reading: tuple[Vector, float, float] | None = None
         self._queries: dict[int, Query] = {}
 
@@ -223,7 +182,7 @@ class Agent:
     @property
     def scale(self) -> float:
         """What it multiplies the length scale of the kernel by."""
-        return float(self._core.scale[0])
+        return float(self._core.agents[0, SCALE])
 
     @property
     def function(self) -> Function:
@@ -234,43 +193,44 @@ class Agent:
     @property
     def adaptation(self) -> Vector:
         """What the adaptation remembers; the log of the proposed scale first."""
-        adaptation: Vector = self._core.adaptation[0]
-        return adaptation
+        return self._core.agents[0, ADAPTATION]
 
     @property
     def target(self) -> Vector:
         """Running statistics of its target, (6,)."""
-        target: Vector = self._core.target[0]
-        return target
+        return self._core.agents[0, TARGET]
 
     @target.setter
     def target(self, target: Vector) -> None:
-        self._core.set_target(np.reshape(target, (1, 6)))
+        agents = self._core.agents
+        agents[0, TARGET] = target
+        self._core.agents = agents
 
     @property
     def tolerance(self) -> Vector:
         """How far the neighbours may be, (n_neighbours,)."""
-        return self._core.tolerance
+        return self._core.edges[:, TOLERANCE].copy()
 
     @property
     def multipliers(self) -> Vector:
         """Multiplier per tolerance, (n_neighbours,)."""
-        return self._core.multipliers
+        return self._core.edges[:, MULTIPLIER].copy()
 
     @multipliers.setter
     def multipliers(self, multipliers: Vector) -> None:
-        shape = (len(self.neighbours),)
-        self._core.set_multipliers(array("multipliers", multipliers, shape))
+        edges = self._core.edges
+        edges[:, MULTIPLIER] = array("multipliers", multipliers, (len(edges),))
+        self._core.edges = edges
 
     @property
     def violation(self) -> Vector:
         """Sum of ``h - tolerance`` over the steps that asked, (n_neighbours,)."""
-        return self._core.violation
+        return self._core.edges[:, VIOLATION].copy()
 
     @property
     def asked(self) -> Indices:
         """Number of those steps, (n_neighbours,)."""
-        return self._core.asked
+        return self._core.edges[:, ASKED].astype(np.int64)
 
     @property
     def has_reading(self) -> bool:

@@ -35,12 +35,13 @@ from halk.kernels import Kernel, as_kernel, rescale
 from halk.losses import Loss, as_loss
 from halk.network import Network
 from halk.proximity import Proximity, as_proximity
+from halk.state import SCALE
 
 __all__ = ["FORMAT", "VERSION", "Saveable", "load", "save"]
 
 FORMAT = "halk-checkpoint"
 """The one key of the metadata: safetensors writes several in an arbitrary order."""
-VERSION = 3
+VERSION = 4
 
 Arrays = dict[str, NDArray[Any]]
 PathLike = str | os.PathLike[str]
@@ -303,7 +304,7 @@ def _kernel_values(state: Arrays, kernel: Any) -> Vector:
         return np.zeros(0)
     i = int(np.flatnonzero(state["order"])[0])
     atoms = state["atoms"][: min(int(state["order"][i]), _SAMPLE)]
-    values: Vector = rescale(as_kernel(kernel), float(state["scale"][i]))(atoms)
+    values: Vector = rescale(as_kernel(kernel), float(state["agents"][i, SCALE]))(atoms)
     return values.ravel()
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halk._validation import array
+from halk._validation import array, nonnegative
 
 
 class Component:
@@ -118,9 +118,13 @@ class Formula(Component):
         values = check_result(self, self.value(*flat), (a.size,))
         return np.reshape(values, a.shape)[()]
 
-    def _native_parameter(self) -> float:
-        """Return the one number that a native formula takes at most."""
-        return float(next(iter(vars(self).values()), 0.0))
+    def _native_arguments(self) -> tuple[str, float, float]:
+        """Return what the core makes the formula of: its name, number and curvature."""
+        curvature = nonnegative("curvature", self.curvature)
+        if self.native_name is None:
+            return "python", 0.0, curvature
+        number = float(next(iter(vars(self).values()), 0.0))
+        return self.native_name, number, curvature
 
 
 F = TypeVar("F", bound=Formula)

@@ -368,11 +368,14 @@ class Linear(Kernel):
 
     scale: float = 1.0
 
-    _native = "linear"
+    _native = "polynomial"
     _checks: ClassVar = {"scale": positive}
 
     def matrix(self, X: Matrix, Y: Matrix) -> Matrix:
         return self.scale * _inner_products(X, Y)
+
+    def _parameters(self, n_features: int) -> list[float]:
+        return [1.0, self.scale, 0.0]
 
 
 def _degree(name: str, value: Any) -> int:
@@ -412,11 +415,14 @@ class Constant(Kernel):
 
     value: float = 1.0
 
-    _native = "constant"
+    _native = "polynomial"
     _checks: ClassVar = {"value": nonnegative}
 
     def matrix(self, X: Matrix, Y: Matrix) -> Matrix:
         return np.full((len(X), len(Y)), self.value)
+
+    def _parameters(self, n_features: int) -> list[float]:
+        return [1.0, 0.0, self.value]
 
 
 # Sums, products, and a user's own -----------------------------------------------------
@@ -445,8 +451,9 @@ class _Pair(Kernel):
         return self._operator(self.left.matrix(X, Y), self.right.matrix(X, Y))
 
     def native(self, n_features: int) -> _core.Kernel:
-        join = _core.sum_kernel if isinstance(self, Sum) else _core.product_kernel
-        return join(self.left.native(n_features), self.right.native(n_features))
+        is_sum = isinstance(self, Sum)
+        left, right = self.left.native(n_features), self.right.native(n_features)
+        return _core.pair_kernel(left, right, is_sum)
 
 
 class Sum(_Pair):

@@ -39,10 +39,7 @@ class Loss(Formula):
 
     def native(self) -> _core.Loss:
         """Return the loss for the core, which calls ``slope`` where it has none."""
-        if self.native_name is None:
-            bound = nonnegative("curvature", self.curvature)
-            return _core.python_loss(self._slope_of_one, bound)
-        return _core.native_loss(self.native_name, self._native_parameter())
+        return _core.Loss(*self._native_arguments(), self._slope_of_one)
 
     def _slope_of_one(self, a: float, y: float) -> float:
         slope = self.slope(np.array([a]), np.array([y]))

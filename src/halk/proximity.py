@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halk import _core
-from halk._validation import Vector, nonnegative, positive
+from halk._validation import Vector, positive
 from halk.component import Borrowed, Formula, as_formula, check_result
 
 __all__ = ["Absolute", "Huber", "Proximity", "Squared", "as_proximity"]
@@ -26,10 +26,7 @@ class Proximity(Formula):
 
     def native(self) -> _core.Proximity:
         """Return the proximity for the core, which calls back where it has none."""
-        if self.native_name is None:
-            bound = nonnegative("curvature", self.curvature)
-            return _core.python_proximity(self._value_and_slope, bound)
-        return _core.native_proximity(self.native_name, self._native_parameter())
+        return _core.Proximity(*self._native_arguments(), self._value_and_slope)
 
     def _value_and_slope(self, a: Vector, b: Vector) -> tuple[Vector, Vector]:
         value, slope = self.value(a, b), self.slope(a, b)

@@ -7,17 +7,22 @@ import numpy as np
 
 from halk import _core
 from halk._validation import Indices, Matrix, Vector
-from halk.agent import (
-    ADOPTED,
-    Components,
-    Settings,
-    check_native_state,
-    native_settings,
-)
+from halk.agent import Components, Settings, native_settings
 from halk.errors import DivergenceError, HalkError
 from halk.function import Function
 from halk.kernels import rescale
 from halk.network import Network
+from halk.state import (
+    ADOPTED,
+    ASKED,
+    MULTIPLIER,
+    SCALE,
+    TARGET,
+    TOLERANCE,
+    VIOLATION,
+    check_native_state,
+    start_edges,
+)
 
 DOUBLE = 8
 """Bytes of one number in a message."""
@@ -119,10 +124,9 @@ class Simulator:
             network.indptr,
             network.neighbours,
             network.reverse,
-            network.tolerance,
+            start_edges(network.tolerance, fixed_multiplier or 0.0),
             self.paces,
         )
-        self._core.set_multipliers(np.full(network.n_edges, fixed_multiplier or 0.0))
         if fixed_multiplier == 0.0:  # nobody to adopt offset and std from
             target = self.target
             target[:, ADOPTED] = 1.0
@@ -183,12 +187,14 @@ class Simulator:
 
     def set_tolerance(self, tolerance: Vector) -> None:
         """Let other tolerances hold from the next step on, (E,)."""
-        self._core.set_tolerance(tolerance)
+        edges = self._core.edges
+        edges[:, TOLERANCE] = tolerance
+        self._core.edges = edges
 
     def set_budget(self, budget: Vector) -> None:
         """Let other budgets of compression hold from the next step on, (V,)."""
         self.paces[:, 2] = budget
-        self._core.set_budget(budget)
+        self._core.set_paces(self.paces)
 
     # looking inside
 
@@ -214,31 +220,34 @@ class Simulator:
     @property
     def scale(self) -> Vector:
         """What every agent multiplies the length scale of the kernel by, (V,)."""
-        return self._core.scale
+        return self._core.agents[:, SCALE].copy()
 
     @property
     def target(self) -> Matrix:
         """Running statistics of the agents' targets, (V, 6)."""
-        return self._core.target
+        return self._core.agents[:, TARGET].copy()
 
     @target.setter
     def target(self, target: Matrix) -> None:
-        self._core.set_target(target)
+        agents = self._core.agents
+        agents[:, TARGET] = target
+        self._core.agents = agents
 
     @property
     def multipliers(self) -> Vector:
         """Multiplier per tolerance, (E,)."""
-        return self._core.multipliers
+        return self._core.edges[:, MULTIPLIER].copy()
 
     @property
     def asked(self) -> Indices:
         """How often every edge was asked, (E,)."""
-        return self._core.asked
+        return self._core.edges[:, ASKED].astype(np.int64)
 
     @property
     def violations(self) -> Vector:
         """Running mean of ``h - tolerance`` per edge, (E,); 0 for one never asked."""
-        mean: Vector = self._core.violation / np.maximum(self.asked, 1)
+        edges = self._core.edges
+        mean: Vector = edges[:, VIOLATION] / np.maximum(edges[:, ASKED], 1)
         return mean
 
     @property

@@ -9,12 +9,10 @@ from halk import HALK, Network
 from halk.agent import Agent
 from halk.learners import NLMS, POLK
 from halk.simulator import Simulator
+from halk.state import ASKED, COUNT, MULTIPLIER, READINGS, SCALE, STD
 
-REAL = (
-    "atoms", "weights", "inverse", "scale", "target", "adaptation", "multipliers",
-    "violation",
-)  # fmt: skip
-WHOLE = ("order", "asked", "readings")
+REAL = ("atoms", "weights", "inverse", "agents", "edges")
+WHOLE = ("order",)
 
 
 def learn(cls: Any = HALK) -> Any:
@@ -81,11 +79,16 @@ def test_arrays_that_do_not_fit(kind: str, name: str) -> None:
 @pytest.mark.parametrize("kind", MODELS)
 def test_numbers_that_cannot_be(kind: str) -> None:
     model: Any = MODELS[kind]()
-    state = model.state_dict()
-    assert_refused(model, "multipliers", -1.0 - state["multipliers"])
-    assert_refused(model, "scale", 0.0 * state["scale"])
-    with pytest.raises(ValueError, match=r"std must be positive, got 0.0 at \(0,\)"):
-        model.load_state_dict(state | {"target": 0.0 * state["target"]})
+    before = model.state_dict()
+    for array, column, name, value in (
+        ("edges", MULTIPLIER, "multipliers", -1.0), ("edges", ASKED, "asked", -1.0),
+        ("agents", SCALE, "scale", 0.0), ("agents", STD, "std", 0.0),
+        ("agents", COUNT, "count", -1.0), ("agents", READINGS, "readings", -1.0),
+    ):  # fmt: skip
+        state = {key: values.copy() for key, values in before.items()}
+        state[array][-1, column] = value
+        with pytest.raises(ValueError, match=rf"{name} must .*, got {value}"):
+            model.load_state_dict(state)
 
 
 @pytest.mark.parametrize("name", REAL + WHOLE)

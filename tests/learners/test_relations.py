@@ -17,6 +17,7 @@ from halk.learners import (
     RFFDiffusion,
 )
 from halk.learners.fixed_features import IndependentAgents
+from halk.state import ASKED, READINGS
 
 KERNEL = kernels.Gaussian(0.3)
 NETWORK = Network(5, [(0, 1), (1, 2), (2, 3), (0, 2)], tolerance=0.01)
@@ -103,7 +104,7 @@ def test_consensus_is_halk_with_tolerance_zero(name):
     assert_same(consensus, strict)
     np.testing.assert_array_equal(consensus.multipliers, strict.multipliers)
     apart = strict.violations - consensus.violations
-    asked = consensus.state_dict()["asked"] > 0
+    asked = consensus.state_dict()["edges"][:, ASKED] > 0
     np.testing.assert_allclose(apart, np.where(asked, NETWORK.tolerance, 0.0), 1e-12)
     assert consensus.network == NETWORK
 
@@ -141,9 +142,11 @@ def test_polk_is_one_agent_with_everybodys_readings():
 
 def test_readings_are_counted():
     has = ~np.isnan(stream()[1])
-    for learner in (HALK(NETWORK, KERNEL), Alone(NETWORK, KERNEL), RFFADMM(NETWORK)):
-        count = taught(learner).state_dict()["readings"]
+    for learner in (HALK(NETWORK, KERNEL), Alone(NETWORK, KERNEL)):
+        count = taught(learner).state_dict()["agents"][:, READINGS]
         np.testing.assert_array_equal(count, has.sum(axis=0))
+    count = taught(RFFADMM(NETWORK)).state_dict()["readings"]
+    np.testing.assert_array_equal(count, has.sum(axis=0))
 
 
 # Fixed features -----------------------------------------------------------------------

@@ -122,7 +122,7 @@ def test_compression_of_any_size(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["order", "atoms", "weights", "inverse", "multipliers"]
+    "name", ["order", "atoms", "weights", "inverse", "agents", "edges"]
 )
 def test_a_state_of_another_size_is_refused(name, rng):
     model = HALK(Network.path(3, tolerance=0.1))

@@ -5,7 +5,6 @@ import pytest
 
 import halk
 from halk import HALK, Network, kernels
-from halk.agent import OFFSET, STD
 from halk.sensing import learning
 from halk.sensing.choices import Choices
 from halk.sensing.course import FIRST, PORTION, Course, taught
@@ -19,6 +18,7 @@ from halk.sensing.scales import (
     spread_of,
     unit_of_functions,
 )
+from halk.state import OFFSET, STD
 from tests.sensing.network import made, some
 
 

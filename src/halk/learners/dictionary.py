@@ -10,7 +10,7 @@ import numpy as np
 
 from halk import proximity as proximities
 from halk._validation import Matrix, Vector, array, choice, integer
-from halk.agent import ADOPTED, Agent, Pace
+from halk.agent import Agent, Pace
 from halk.bandwidth import Adaptation
 from halk.function import Function
 from halk.kernels import Kernel
@@ -18,6 +18,7 @@ from halk.learners.base import Learner
 from halk.learners.executor import Executor
 from halk.learners.settings import STANDARDIZE, components, paces, settings
 from halk.simulator import Simulator
+from halk.state import ADOPTED
 
 
 class Functions(Sequence[Function]):

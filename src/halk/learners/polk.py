@@ -9,7 +9,7 @@ import numpy as np
 
 from halk import kernels, losses
 from halk._validation import Indices, Matrix, Vector
-from halk.agent import Agent, check_counts
+from halk.agent import Agent
 from halk.bandwidth import Adaptation
 from halk.errors import DivergenceError
 from halk.function import Function
@@ -18,6 +18,7 @@ from halk.learners.executor import Executor
 from halk.learners.settings import KERNEL, LOSS
 from halk.network import Network
 from halk.simulator import DOUBLE, Readings, Record, Simulator, divergence
+from halk.state import check_counts
 
 
 class Pooled:
@@ -113,7 +114,7 @@ class Pooled:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; raises ``ValueError`` if it does not fit."""
         readings = check_counts(state, "readings", self._network.n_agents)
-        self._one.load_state_dict({**state, "readings": readings.sum(keepdims=True)})
+        self._one.load_state_dict(state)
         self._readings = readings
 
 

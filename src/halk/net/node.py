@@ -24,7 +24,7 @@ import numpy as np
 
 from halk import agent as agents
 from halk._validation import Vector, finite_array, integer, positive, require
-from halk.agent import COUNT, MEAN, SQUARES, Agent
+from halk.agent import Agent
 from halk.errors import DivergenceError
 from halk.net.bodies import packed_text
 from halk.net.limits import Bucket, Limits
@@ -44,6 +44,7 @@ from halk.net.messages import (
 from halk.net.peer import Peer
 from halk.net.protocol import decode, encode
 from halk.net.vetting import vetted_answer, vetted_query
+from halk.state import COUNT, MEAN, SQUARES
 
 _FINAL = {
     Reason.DIMENSION,

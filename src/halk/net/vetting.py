@@ -4,18 +4,10 @@ import numpy as np
 
 from halk import agent as agents
 from halk._validation import Vector
-from halk.agent import (
-    ADOPTED,
-    CONSTANT,
-    COUNT,
-    MEAN,
-    SQUARES,
-    STD,
-    WARM_UP,
-    Agent,
-)
+from halk.agent import CONSTANT, WARM_UP, Agent
 from halk.net.limits import Limits
 from halk.net.messages import Answer, Query, Reason, refuse
+from halk.state import ADOPTED, COUNT, MEAN, SQUARES, STD
 
 LARGEST_RATIO = 1e12
 """Of two standard deviations; beyond it the smaller one is rounding of the other."""

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from halk._validation import Vector
-from halk.agent import CONSTANT, OFFSET, STD
+from halk.agent import CONSTANT
 from halk.learners import HALK
+from halk.state import OFFSET, STD, VIOLATION
 
 SCALINGS = {
     "common": "one mean and spread for all sensors",
@@ -135,12 +136,13 @@ class Common:
     def _set(self) -> None:
         """Let functions count in the mean and spread of now."""
         learner, moments, state = self.learner, self.moments, self.learner.state_dict()
-        factor = state["target"][0, STD] / moments.spread
+        agents, edges = state["agents"], state["edges"]
+        factor = agents[0, STD] / moments.spread
         state["weights"] *= factor
-        state["violation"] *= factor**2
-        state["target"][:, STD] = moments.spread
+        edges[:, VIOLATION] *= factor**2
+        agents[:, STD] = moments.spread
         if self._has_offset:
-            state["target"][:, OFFSET] = moments.mean
+            agents[:, OFFSET] = moments.mean
         n_features = state["atoms"].shape[1]
         learner.load_state_dict(learner.n_steps, n_features, state)
         learner.set_tolerance(learner.network.tolerance * factor**2)

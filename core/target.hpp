@@ -1,0 +1,55 @@
+// Running statistics of an agent's target: values travel between agents in the target's unit,
+// F = offset + std f.
+#pragma once
+#include "simd.hpp"
+
+namespace halk {
+
+constexpr double LARGEST = 1e50;   // beyond it is divergence; squares and products stay finite
+constexpr double CONSTANT = 1e-9;  // std, as a share of the mean, below which a target is constant
+constexpr int WARM_UP = 10;        // readings before offset and std are known well enough
+
+struct Standardization {
+  bool removes_offset = false, removes_std = false;
+  bool is_on() const { return removes_offset || removes_std; }
+};
+
+struct Target {
+  double count = 0.0, mean = 0.0, squares = 0.0, offset = 0.0, std = 1.0, adopted = 0.0;
+
+  double to_unit(double f) const { return offset + std * f; }
+  double measured_std() const { return std::sqrt(squares / std::max(count, 1.0)); }
+  bool is_constant() const { return measured_std() <= CONSTANT * std::abs(mean); }
+
+  // Take in a reading (Welford); return old over new std, by which the weights must be multiplied.
+  // Statistics first: so the scaled target is at most the root of the number of readings.
+  double observe(double y, Standardization s) {
+    count += 1.0;
+    const double before = y - mean, old = std;
+    mean += before / count;
+    squares += before * (y - mean);
+    if (s.removes_offset) offset = mean;
+    if (s.removes_std && !is_constant()) std = measured_std();
+    return old / std;
+  }
+  // An agent without readings takes offset and std over from the first that asks. It would predict
+  // zero otherwise, far from everybody, and be made to pay for it.
+  void adopt(double value, double their_std, Standardization s) {
+    if (count != 0.0 || adopted != 0.0) return;
+    adopted = 1.0;
+    if (s.removes_offset) offset = value;
+    if (s.removes_std) std = their_std;
+  }
+  // Multipliers rest while the statistics are not known. A stuck sensor never knows its std: priced
+  // in one of nothing, its neighbours would be made to follow it.
+  bool is_known(Standardization s) const {
+    return !s.is_on() || !(count < WARM_UP || (s.removes_std && is_constant()));
+  }
+};
+
+// What a query carries besides its point and the multiplier: F_j(x_j) and the asking agent's std.
+struct Asker {
+  double value = 0.0, std = 1.0;
+};
+
+}  // namespace halk

@@ -1,0 +1,77 @@
+"""The state of agents as the native core gives it: what its columns mean, what fits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from halk._validation import (
+    Indices,
+    Matrix,
+    Vector,
+    array,
+    check_state,
+    require,
+    require_each,
+)
+
+COUNT, MEAN, SQUARES, OFFSET, STD, ADOPTED = range(6)
+"""Columns of the numbers of an agent: first the running statistics of its target."""
+TARGET, ADAPTATION, SCALE, READINGS = slice(6), slice(6, 10), 10, 11
+"""Then what its adaptation remembers, its multiple of the length scale, and a count."""
+N_NUMBERS = 12
+
+TOLERANCE, MULTIPLIER, VIOLATION, ASKED = range(4)
+"""Columns of the numbers of an edge; ``VIOLATION`` is a sum over ``ASKED`` steps."""
+
+
+def start_edges(tolerance: Vector, multiplier: float = 0.0) -> Matrix:
+    """Return the numbers of edges before the first step."""
+    edges = np.zeros((len(tolerance), 4))
+    edges[:, TOLERANCE], edges[:, MULTIPLIER] = tolerance, multiplier
+    return edges
+
+
+def check_native_state(
+    state: Mapping[str, Any], n_agents: int, n_edges: int, n_features: int
+) -> dict[str, Any]:
+    """Return the arrays of a state as the native core takes them.
+
+    Raises
+    ------
+    ValueError or TypeError
+        That names the array that fits no such model.
+    """
+    order = check_counts(state, "order", n_agents)
+    n_atoms, n_cells = sum(order.tolist()), sum(m * m for m in order.tolist())
+    shapes = {
+        "atoms": (n_atoms, n_features), "weights": (n_atoms,), "inverse": (n_cells,),
+        "agents": (n_agents, N_NUMBERS), "edges": (n_edges, 4),
+    }  # fmt: skip
+    arrays: dict[str, Any] = {
+        name: array(name, _take(state, name), shape) for name, shape in shapes.items()
+    }
+    agents, edges = arrays["agents"], arrays["edges"]
+    check_state(
+        arrays
+        | {"multipliers": edges[:, MULTIPLIER], "asked": edges[:, ASKED]}
+        | {"count": agents[:, COUNT], "readings": agents[:, READINGS]}
+    )
+    for name, column in (("std", STD), ("scale", SCALE)):
+        require_each(name, "be positive", agents[:, column], agents[:, column] > 0)
+    return arrays | {"order": order}
+
+
+def check_counts(state: Mapping[str, Any], name: str, n: int) -> Indices:
+    """Return ``n`` whole numbers of a state, none of them negative."""
+    array(name, _take(state, name), (n,))
+    given = np.asarray(state[name])
+    require(given.dtype.kind in "iu", name, "hold whole numbers", str(given.dtype))
+    check_state({name: given})
+    return given.astype(np.int64)
+
+
+def _take(state: Mapping[str, Any], name: str) -> Any:
+    if name not in state:
+        raise ValueError(f"state must hold {name}; give all that state_dict returned")
+    return state[name]
