@@ -11,6 +11,7 @@
 #include "first_order.hpp"
 #include "network.hpp"
 #include "peer.hpp"
+#include "second_order.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -60,7 +61,8 @@ static void from_rows(Items&& items, In<2> rows, const char* name, F get) {
           std::string(name) + " must have shape (" + std::to_string(items.size()) + ", " +
               std::to_string(WIDTH<S>) + ")");
   const double* row = rows.data();
-  for (auto& item : items) std::memcpy(&get(item), row, sizeof(S)), row += WIDTH<S>;
+  for (auto& item : items)
+    std::memcpy(static_cast<void*>(&get(item)), row, sizeof(S)), row += WIDTH<S>;
 }
 constexpr auto itself = [](auto& item) -> auto& { return item; };
 constexpr auto state_in = [](auto& agent) -> auto& { return agent.state; };
@@ -189,6 +191,12 @@ static void bind_components(nb::module_& m) {
            "dual_regularization"_a, "tightening"_a, "norm_bound"_a, "is_exact"_a, "is_normalized"_a,
            "removes_offset"_a, "removes_std"_a)
       .def_prop_ro("is_python", &Settings::is_python);
+  nb::class_<NewtonSettings>(m, "NewtonSettings")
+      .def(nb::init<std::shared_ptr<Kernel>, Loss, double, double, double, double, int, double,
+                    double, double, double, double, bool, bool, bool>(),
+           "kernel"_a, "loss"_a, "forgetting"_a, "regularization"_a, "robust"_a, "novelty"_a,
+           "max_atoms"_a, "budget"_a, "dual_gain"_a, "warm_up"_a, "largest_multiplier"_a,
+           "tightening"_a, "exchanges_readings"_a, "removes_offset"_a, "removes_std"_a);
 }
 
 // ------------------------------------------------------ the state of agents
@@ -247,6 +255,9 @@ static std::span<Agent> agents_of(Peer<Agent>& a) {
 }
 
 template <class Model>
+constexpr bool is_second_order = std::is_same_v<typename Model::Settings, NewtonSettings>;
+
+template <class Model>
 static nb::object orders_of(Model& model) {
   std::vector<std::int64_t> out;
   for (const auto& agent : agents_of(model)) out.push_back(agent.D.m);
@@ -269,20 +280,29 @@ static nb::tuple function_of(const Dictionary& D) {
 template <class Model>
 static nb::dict state_of(Model& model) {
   const std::size_t p = model.settings.kernel->p;
-  std::vector<double> atoms, weights, inverse;
-  for (const auto& agent : agents_of(model)) {
+  std::vector<double> atoms, weights, inverse, values, covariance;
+  for (auto& agent : agents_of(model)) {
     const Dictionary& D = agent.D;
+    auto append = [&](std::vector<double>& out, const double* row) {
+      out.insert(out.end(), row, row + D.m);
+    };
     for (int k = 0; k < D.m; ++k) {
       append_atom(D, k, atoms);
-      inverse.insert(inverse.end(), D.Q(k), D.Q(k) + D.m);
+      append(inverse, D.Q(k));
+      if constexpr (is_second_order<Model>) append(covariance, agent.S(k));
     }
-    weights.insert(weights.end(), D.weights(), D.weights() + D.m);
+    if constexpr (is_second_order<Model>) agent.refresh_weights(), append(values, agent.values());
+    append(weights, D.weights());
   }
   nb::dict state;
   state["order"] = orders_of(model);
   state["atoms"] = own_array(std::move(atoms), {weights.size(), p});
   state["weights"] = own_array(std::move(weights));
   state["inverse"] = own_array(std::move(inverse));
+  if constexpr (is_second_order<Model>) {
+    state["values"] = own_array(std::move(values));
+    state["covariance"] = own_array(std::move(covariance));
+  }
   state["agents"] = to_rows(agents_of(model), state_in);
   state["edges"] = to_rows(model.edges, itself);
   return state;
@@ -309,6 +329,14 @@ static void restore(Model& model, nb::dict state) {
   from_rows(model.edges, nb::cast<In<2>>(state["edges"]), "edges", itself);
   from_rows(agents, nb::cast<In<2>>(state["agents"]), "agents", state_in);
   const double *x = atoms.data(), *w = weights.data(), *q = inverse.data();
+  const double *f = nullptr, *c = nullptr;
+  if constexpr (is_second_order<Model>) {
+    const auto values = nb::cast<In<1>>(state["values"]);
+    const auto covariance = nb::cast<In<1>>(state["covariance"]);
+    require(values.size() == n_atoms && covariance.size() == n_cells,
+            "values and covariance must fit to order");
+    f = values.data(), c = covariance.data();
+  }
   for (std::size_t i = 0; i < agents.size(); ++i) {
     Dictionary& D = agents[i].D;
     const int m = int(order(i));
@@ -317,9 +345,16 @@ static void restore(Model& model, nb::dict state) {
       D.set_atom(k, x);
       D.weights()[k] = *w++;
       std::copy_n(q, m, D.Q(k));
+      if constexpr (is_second_order<Model>) {
+        agents[i].values()[k] = *f++;
+        agents[i].variances()[k] = c[k];
+        std::copy_n(c, m, agents[i].S(k));
+        c += m;
+      }
     }
     D.read_diagonal();
     D.measure_drift(agents[i].kernel(model.settings));
+    agents[i].resume();
   }
 }
 
@@ -356,13 +391,14 @@ static void make_network(Network<Agent>* self, const typename Agent::Settings& s
 template <class Agent>
 static int run(Network<Agent>& n, Ints start, Ints agent, In<2> x, In<1> y,
                Given<double, 1> prediction, Given<double, 1> disagreement,
-               Given<std::int64_t, 1> asked, int n_threads) {
+               Given<std::int64_t, 1> asked, Given<double, 1> variance, int n_threads) {
   n.steps_made = 0;
   const std::size_t n_steps = start.size() - 1, n_readings = y.size();
   require(start.size() > 0 && start(0) == 0 && std::size_t(start(n_steps)) == n_readings &&
               agent.size() == n_readings && x.shape(0) == n_readings &&
               x.shape(1) == std::size_t(n.settings.kernel->p) && prediction.size() == n_readings &&
-              disagreement.size() == n_steps && asked.size() == n_steps,
+              disagreement.size() == n_steps && asked.size() == n_steps &&
+              (variance.size() == 0 || variance.size() == n_readings),
           "start, agent, x, y and the record must fit together");
   for (std::size_t t = 0; t < n_steps; ++t) {
     require(start(t) <= start(t + 1) && std::size_t(start(t + 1)) <= n_readings,
@@ -373,7 +409,8 @@ static int run(Network<Agent>& n, Ints start, Ints agent, In<2> x, In<1> y,
               "agent must be ascending within a step, and within the network");
   }
   const Stream stream{std::int64_t(n_steps), start.data(), agent.data(), x.data(), y.data()};
-  const Record record{prediction.data(), disagreement.data(), asked.data()};
+  const Record record{prediction.data(), disagreement.data(), asked.data(),
+                      variance.size() ? variance.data() : nullptr};
   if (n.settings.is_python()) return n.run(stream, record, 1);
   nb::gil_scoped_release release;
   return n.run(stream, record, n_threads);
@@ -412,14 +449,27 @@ static bool learn_one(Network<Agent>& n, nb::handle x_given, nb::handle y_given,
 }
 
 template <class Agent>
-static nb::object predict(Network<Agent>& n, Ints agents, In<2> X) {
+static void check_points(const Network<Agent>& n, Ints agents, In<2> X) {
   require(X.shape(0) == agents.size() && X.shape(1) == std::size_t(n.settings.kernel->p),
           "agents and X must fit together");
   for (std::size_t r = 0; r < agents.size(); ++r)
     require(agents(r) >= 0 && std::size_t(agents(r)) < n.agents.size(),
             "agents must be indices of the network's agents");
+}
+template <class Agent>
+static nb::object predict(Network<Agent>& n, Ints agents, In<2> X) {
+  check_points(n, agents, X);
   std::vector<double> out(agents.size());
   n.predict(agents.data(), X.data(), std::int64_t(out.size()), out.data());
+  return own_array(std::move(out));
+}
+static nb::object variance(Network<SecondOrder>& n, Ints agents, In<2> X) {
+  check_points(n, agents, X);
+  Arena arena;
+  SecondOrder::Workspace ws(arena, n.settings.kernel->p);
+  std::vector<double> out(agents.size());
+  for (std::size_t r = 0; r < out.size(); ++r)
+    out[r] = n.agents[agents(r)].variance(n.settings, ws, X.data() + r * X.shape(1));
   return own_array(std::move(out));
 }
 
@@ -441,9 +491,10 @@ static void bind_network(nb::module_& m, const char* name) {
            "edges"_a, "paces"_a)
       .def("run",
            held<N, Ints, Ints, In<2>, In<1>, Given<double, 1>, Given<double, 1>,
-                Given<std::int64_t, 1>, int>(&run<Agent>),
+                Given<std::int64_t, 1>, Given<double, 1>, int>(&run<Agent>),
            "start"_a, "agent"_a, "x"_a, "y"_a, "prediction"_a.noconvert(),
-           "disagreement"_a.noconvert(), "asked"_a.noconvert(), "n_threads"_a)
+           "disagreement"_a.noconvert(), "asked"_a.noconvert(), "variance"_a.noconvert(),
+           "n_threads"_a)
       .def("learn_one", held<N, nb::handle, nb::handle, bool>(&learn_one<Agent>), "x"_a.none(),
            "y"_a.none(), "takes_labels"_a)
       .def("predict", held<N, Ints, In<2>>(&predict<Agent>), "agents"_a, "X"_a)
@@ -456,6 +507,8 @@ static void bind_network(nb::module_& m, const char* name) {
       .def_ro("steps_made", &N::steps_made)
       .def_ro("is_torn", &N::is_torn)
       .def_prop_ro("counts", [](const N& n) { return counts_of(n.counts()); });
+  if constexpr (std::is_same_v<Agent, SecondOrder>)
+    network.def("variance", held<N, Ints, In<2>>(&variance), "agents"_a, "X"_a);
 }
 
 template <class Agent>
@@ -468,22 +521,47 @@ static void make_peer(Peer<Agent>* self, const typename Agent::Settings& setting
   new (self) Peer<Agent>(settings, own[0], std::move(given));
 }
 
-// The step of one agent: carried holds value, multiplier and std per query.
-template <class Agent>
-static void update(Peer<Agent>& a, std::optional<In<1>> x, double y, In<1> answers, double around,
-                   In<2> queries, In<2> carried) {
-  const std::size_t n = queries.shape(0), p = a.settings.kernel->p;
-  require((!x || x->size() == p) && answers.size() == a.edges.size() && queries.shape(1) == p &&
-              carried.shape(0) == n && carried.shape(1) == 3,
-          "x, answers, queries and what they carry must fit together");
-  std::vector<double> multiplier(n);
-  std::vector<Asker> askers(n);
-  for (std::size_t r = 0; r < n; ++r) {
-    askers[r] = {carried(r, 0), carried(r, 2)};
-    multiplier[r] = carried(r, 1);
+// Queries as arrays: carried holds value, multiplier and std per query.
+class GivenQueries {
+ public:
+  std::vector<double> multiplier;
+  std::vector<Asker> askers;
+
+  template <class Agent>
+  GivenQueries(const Peer<Agent>& a, In<2> x, Given<const int, 1> edge, In<2> carried)
+      : x(x), edge(edge) {
+    require(x.shape(1) == std::size_t(a.settings.kernel->p) && edge.size() == x.shape(0) &&
+                carried.shape(0) == x.shape(0) && carried.shape(1) == 3,
+            "queries and what they carry must fit together");
+    for (std::size_t r = 0; r < x.shape(0); ++r) {
+      require(edge(r) >= 0 && std::size_t(edge(r)) < a.edges.size(), "edge must be one there is");
+      askers.push_back({carried(r, 0), carried(r, 2)});
+      multiplier.push_back(carried(r, 1));
+    }
   }
-  a.update(x ? x->data() : nullptr, y, answers.data(), around, int(n), queries.data(),
-           multiplier.data(), askers.data());
+  Queries view() const { return {int(x.shape(0)), x.data(), multiplier.data(), edge.data()}; }
+
+ private:
+  In<2> x;
+  Given<const int, 1> edge;
+};
+
+template <class Agent>
+static nb::object answer(Peer<Agent>& a, In<2> x, Given<const int, 1> edge, In<2> carried) {
+  const GivenQueries queries(a, x, edge, carried);
+  std::vector<typename Agent::Answer> out(x.shape(0));
+  a.answer(queries.view(), out.data());
+  return to_rows(out, itself);
+}
+
+template <class Agent>
+static void update(Peer<Agent>& a, std::optional<In<1>> x, double y, In<2> answers, double around,
+                   In<2> queries, Given<const int, 1> edge, In<2> carried) {
+  require(!x || x->size() == std::size_t(a.settings.kernel->p), "x must have all features");
+  std::vector<typename Agent::Answer> given(a.edges.size());
+  from_rows(given, answers, "answers", itself);
+  const GivenQueries came(a, queries, edge, carried);
+  a.update(x ? x->data() : nullptr, y, given.data(), around, came.view(), came.askers.data());
 }
 
 template <class Agent>
@@ -499,8 +577,7 @@ static void bind_peer(nb::module_& m, const char* name) {
             return a.predict(x.data());
           },
           "x"_a)
-      .def(
-          "observe", [](P& a, double y) { a.agent.observe(a.settings, y); }, "y"_a)
+      .def("answer", &answer<Agent>, "queries"_a, "edge"_a, "carried"_a)
       .def(
           "adopt",
           [](P& a, double value, double std) {
@@ -508,8 +585,21 @@ static void bind_peer(nb::module_& m, const char* name) {
           },
           "value"_a, "std"_a)
       .def("update", &update<Agent>, "x"_a.none(), "y"_a, "answers"_a, "around"_a, "queries"_a,
-           "carried"_a)
+           "edge"_a, "carried"_a)
       .def("function", [](const P& a) { return function_of(a.agent.D); });
+  if constexpr (std::is_same_v<Agent, SecondOrder>)
+    peer.def(
+        "adapt",
+        [](P& a, In<1> x, double y) {
+          require(x.size() == std::size_t(a.settings.kernel->p), "x must have all features");
+          SecondOrder::Answer before{};
+          a.take_back_on_error(
+              [&] { before = a.agent.adapt(a.settings, a.pace, a.workspace, x.data(), y); });
+          return nb::make_tuple(before.value, before.variance);
+        },
+        "x"_a, "y"_a);
+  else
+    peer.def("observe", [](P& a, double y) { a.agent.observe(a.settings, y); }, "y"_a);
 }
 
 // --------------------------------------------------------------- functions
@@ -567,6 +657,8 @@ NB_MODULE(_core, m) {
   bind_components(m);
   bind_network<FirstOrder>(m, "Network");
   bind_peer<FirstOrder>(m, "Peer");
+  bind_network<SecondOrder>(m, "NewtonNetwork");
+  bind_peer<SecondOrder>(m, "NewtonPeer");
   m.def("compress", &compress, "kernel"_a, "atoms"_a, "weights"_a, "budget"_a);
   m.def("dots", &dots, "A"_a, "i"_a, "B"_a, "j"_a);
   m.def("add_rows", &add_rows, "out"_a.noconvert(), "i"_a, "c"_a, "B"_a, "j"_a);

@@ -37,6 +37,7 @@ class Dictionary {
   ~Dictionary() {
     if (room) arena->release(slab, size(room));
   }
+  Dictionary make_like() const { return Dictionary(*arena, p, n_vectors - 2, n_matrices - 1); }
 
   int n_features() const { return p; }
   int end() const { return padded(m); }

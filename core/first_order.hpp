@@ -23,6 +23,7 @@ struct Settings {
   bool is_exact = true, is_normalized = true;
   Standardization standardization;
 
+  bool is_pulled() const { return is_exact; }  // by its neighbours' constraints
   bool is_adaptive() const { return adaptation.kind != Adaptation::fixed; }
   bool is_python() const {
     return kernel->is_python || loss.kind == Loss::python || proximity.kind == Proximity::python;
@@ -40,11 +41,15 @@ struct Edge {
   double violation = 0.0, asked = 0.0;  // sum of h - tolerance over the steps that asked; these
 };
 
-// An agent's edges with what came back along them in this step, NaN for nothing.
+struct Answer {
+  double value;  // F_j(x_i), NaN for none
+};
+
+// An agent's edges with what came back along them in this step.
 struct Edges {
   int n;
   Edge* edge;
-  const double* answer;  // F_j(x_i)
+  const Answer* answer;
 };
 
 class FirstOrder {
@@ -53,6 +58,8 @@ class FirstOrder {
   using Pace = halk::Pace;
   using Edge = halk::Edge;
   using Edges = halk::Edges;
+  using Answer = halk::Answer;
+  static constexpr bool ADAPTS_FIRST = false;
   struct Header {
     int n_points;
     bool has_reading;
@@ -94,13 +101,14 @@ class FirstOrder {
   double predict(const Settings& s, const double* x, Array& scratch) const {
     return state.target.to_unit(D.evaluate(kernel(s), x, scratch));
   }
+  void resume() {}  // after the dictionary was filled in from outside
   void observe(const Settings& s, double y) {
     const double ratio = state.target.observe(y, s.standardization);
     if (ratio != 1.0) halk::scale(D.weights(), ratio, D.end());
   }
 
   // Round 1, with a reading; returns F(x), which the queries carry.
-  double take_reading(const Settings& s, Workspace& ws, const double* x, double y) {
+  double take_reading(const Settings& s, Workspace& ws, const double* x, double y, int) {
     ws.tape.push_header() = {1, true, y};
     double* k = push_row(ws, x);
     kernel(s).rows(D.atoms(), x, 1, k, D.end());
@@ -113,19 +121,20 @@ class FirstOrder {
   void listen(Workspace& ws) { ws.tape.push_header() = {0, false, 0.0}; }
 
   // Round 1: values at the points of n queries. Those that will pull (S4) stay on the tape.
-  void answer(const Settings& s, Workspace& ws, int n, const double* x, const double* multiplier,
-              double* value, Prefetch next) {
+  void answer(const Settings& s, Workspace& ws, const Queries& queries, Edge*, Answer* out,
+              Prefetch next) {
     const int end = D.end(), p = s.kernel->p;
-    ensure(ws.asked, std::size_t(n) * end);
-    kernel(s).rows(D.atoms(), x, n, ws.asked.data(), end, next);
-    for (int r = 0; r < n; ++r, x += p) {
+    const double* x = queries.x;
+    ensure(ws.asked, std::size_t(queries.n) * end);
+    kernel(s).rows(D.atoms(), x, queries.n, ws.asked.data(), end, next);
+    for (int r = 0; r < queries.n; ++r, x += p) {
       const double* row = ws.asked.data() + std::size_t(r) * end;
-      value[r] = state.target.to_unit(dot(row, D.weights(), end));
-      if (!s.is_exact || !(multiplier[r] > 0.0)) continue;
+      out[r].value = state.target.to_unit(dot(row, D.weights(), end));
+      if (!s.is_exact || !(queries.multiplier[r] > 0.0)) continue;
       double* k = push_row(ws, x);
       std::copy_n(row, end, k);
       D.multiply_Q(k, k + end);
-      ws.tape.push_point() = {value[r], multiplier[r], r};
+      ws.tape.push_point() = {out[r].value, queries.multiplier[r], r};
       ++ws.tape.last_header().n_points;
     }
   }
@@ -228,9 +237,9 @@ class FirstOrder {
     ws.answered.clear();
     const double unit = 1.0 / state.target.std;
     for (int k = 0; k < e.n; ++k) {
-      if (e.answer[k] != e.answer[k]) continue;
+      if (e.answer[k].value != e.answer[k].value) continue;
       ws.own[ws.answered.size()] = own * unit;
-      ws.other[ws.answered.size()] = e.answer[k] * unit;
+      ws.other[ws.answered.size()] = e.answer[k].value * unit;
       ws.answered.push_back(k);
     }
     const int n = int(ws.answered.size());

@@ -8,6 +8,10 @@
 
 namespace halk {
 
+struct Bound {
+  double target, curvature;
+};
+
 struct Loss {
   enum Kind { squared, huber, absolute, epsilon_insensitive, quantile, logistic, hinge, python };
   static constexpr const char* NAMES[] = {"squared",  "huber",    "absolute", "epsilon_insensitive",
@@ -28,6 +32,23 @@ struct Loss {
     const double margin = y * a, decay = exp_minus(std::abs(margin));
     if (kind == hinge) return margin < 1.0 ? -y : 0.0;
     return -y * (margin > 0.0 ? decay : 1.0) / (1.0 + decay);  // logistic
+  }
+
+  // The parabola above the loss that touches it at the prediction f: where it is least, and its
+  // curvature, 0 for nothing to learn. Losses of one slope are sigma times theirs, the standard
+  // deviation of the noise, and round at a kink.
+  Bound bound(double f, double y, double sigma) const {
+    const double size = std::abs(y - f), c = parameter, smooth = 0.2 * sigma;
+    if (kind == huber) return {y, c / std::max(size, c)};
+    if (kind == logistic) return {f - 4.0 * slope(f, y), 0.25};
+    if (kind == quantile) {
+      const double width = std::max(size, smooth);
+      return {y + (2.0 * c - 1.0) * width, sigma / (2.0 * width)};
+    }
+    const double zone = kind == epsilon_insensitive ? c : 0.0;
+    if (kind == squared) return {y, 1.0};
+    if (size <= zone) return {y, 0.0};
+    return {y > f ? y - zone : y + zone, sigma / std::max(size - zone, smooth)};
   }
 };
 

@@ -40,6 +40,7 @@ struct Stream {
 struct Record {
   double *prediction, *disagreement;
   std::int64_t* asked;
+  double* variance = nullptr;  // of the readings predicted (second order)
 };
 
 template <class Agent>
@@ -48,6 +49,7 @@ class Network {
   using Settings = typename Agent::Settings;
   using Pace = typename Agent::Pace;
   using Edge = typename Agent::Edge;
+  using Answer = typename Agent::Answer;
 
   Settings settings;
   Graph graph;
@@ -98,7 +100,7 @@ class Network {
   }
 
   // The predictions of agents[r] at x[r * p].
-  void predict(const std::int64_t* who, const double* x, std::int64_t n, double* out) const {
+  void predict(const std::int64_t* who, const double* x, std::int64_t n, double* out) {
     Array scratch;
     for (std::int64_t r = 0; r < n; ++r, x += settings.kernel->p)
       out[r] = agents[who[r]].predict(settings, x, scratch);
@@ -120,7 +122,9 @@ class Network {
     explicit Workspace(int p) : agent(arena, p) {}
     Arena arena;
     typename Agent::Workspace agent;
-    std::vector<double> x, multiplier, value;
+    std::vector<double> x, multiplier;
+    std::vector<int> edge;
+    std::vector<Answer> answers;
     std::vector<Asker> askers;
     int diverged = -1;
     std::exception_ptr error;
@@ -140,7 +144,7 @@ class Network {
   std::vector<int> touched;           // agents of this step, ascending
   std::vector<Asker> own;             // F_i(x_i) and std, which the queries of agent i carry
   std::vector<double> apart, around;  // per agent: sum of h; mean log scale of the neighbours
-  std::vector<double> given;          // what an agent answered to the query on edge e
+  std::vector<Answer> given;          // what an agent answered to the query on edge e
   std::vector<std::unique_ptr<Workspace>> workspaces;
   std::unordered_map<int, Saved> saved;
   std::vector<Unscaled> unscaled;
@@ -210,6 +214,7 @@ class Network {
     if (arena.is_wasteful()) compact();
     const auto first = stream.start[steps_made], last = stream.start[steps_made + 1];
     const bool was_everybody = int(touched.size()) == graph.n_agents();
+    unscaled.clear();
     for (int i : touched) reading[i] = NONE;
     for (auto r = first; r < last; ++r) reading[stream.agent[r]] = r;
     if (!(was_everybody && last - first == graph.n_agents())) {
@@ -225,13 +230,13 @@ class Network {
     }
     if (settings.is_python())
       for (int i : touched) save(i);
-    if (settings.standardization.is_on()) take_statistics(stream, record, first, last);
+    if constexpr (!Agent::ADAPTS_FIRST)
+      if (settings.standardization.is_on()) take_statistics(stream, record, first, last);
   }
 
   // Before anybody answers: the statistics of the targets move.
   void take_statistics(const Stream& stream, const Record& record, std::int64_t first,
                        std::int64_t last) {
-    unscaled.clear();
     for (int i : touched) {
       const Dictionary& D = agents[i].D;
       unscaled.push_back({i, agents[i].state.target, {D.weights(), D.weights() + D.end()}});
@@ -267,37 +272,47 @@ class Network {
 
   void answer(const Stream& stream, const Record& record, int j, int next, Workspace& ws) {
     const int p = settings.kernel->p, degree = graph.degree(j);
+    const auto first = graph.start[j];
     ws.x.resize(std::size_t(degree) * p);
     ws.multiplier.resize(degree);
-    ws.value.resize(degree);
+    ws.edge.resize(degree);
+    ws.answers.resize(degree);
     int n = 0;
     for_each_query(j, [&](auto e, auto i) {
       std::copy_n(stream.x + reading[i] * p, p, &ws.x[std::size_t(n) * p]);
-      ws.multiplier[n++] = settings.is_exact ? edges[graph.reverse[e]].multiplier : 0.0;
+      ws.edge[n] = int(e - first);
+      ws.multiplier[n++] = settings.is_pulled() ? edges[graph.reverse[e]].multiplier : 0.0;
     });
     Agent& agent = agents[j];
     bool is_finite = true;
     if (const auto r = reading[j]; r >= 0) {
-      own[j] = {agent.take_reading(settings, ws.agent, stream.x + r * p, stream.y[r]),
-                agent.state.target.std};
-      is_finite = std::abs(own[j].value) <= LARGEST &&
-                  agent.kernel(settings).diagonal(stream.x + r * p) <= LARGEST;
-      if (!settings.standardization.is_on()) record.prediction[r] = own[j].value;
-      if (settings.is_adaptive()) around[j] = average_log_scale(j);
+      const double* x = stream.x + r * p;
+      if constexpr (Agent::ADAPTS_FIRST) {
+        const Answer before = agent.adapt(settings, paces[j], ws.agent, x, stream.y[r]);
+        record.prediction[r] = before.value;
+        if (record.variance) record.variance[r] = before.variance;
+      }
+      own[j].value = agent.take_reading(settings, ws.agent, x, stream.y[r], degree);
+      own[j].std = agent.state.target.std;
+      if constexpr (!Agent::ADAPTS_FIRST) {
+        is_finite =
+            std::abs(own[j].value) <= LARGEST && agent.kernel(settings).diagonal(x) <= LARGEST;
+        if (!settings.standardization.is_on()) record.prediction[r] = own[j].value;
+        if (settings.is_adaptive()) around[j] = average_log_scale(j);
+      }
     } else {
       agent.listen(ws.agent);
     }
-    agent.answer(settings, ws.agent, n, ws.x.data(), ws.multiplier.data(), ws.value.data(),
-                 agents[next].D.used_memory());
-    n = 0;
-    for_each_query(j, [&](auto e, auto) {
-      is_finite = is_finite && std::abs(ws.value[n]) <= LARGEST;
-      given[e] = ws.value[n++];
-    });
+    agent.answer(settings, ws.agent, {n, ws.x.data(), ws.multiplier.data(), ws.edge.data()},
+                 edges.data() + first, ws.answers.data(), agents[next].D.used_memory());
+    for (int q = 0; q < n; ++q) {
+      is_finite = is_finite && (Agent::ADAPTS_FIRST || std::abs(ws.answers[q].value) <= LARGEST);
+      given[first + ws.edge[q]] = ws.answers[q];
+    }
     if (!is_finite && ws.diverged < 0) ws.diverged = j;
   }
 
-  double average_log_scale(int j) const {
+  double average_log_scale(int j) const {  // of the neighbours
     double total = 0.0;
     for (auto e = graph.start[j]; e < graph.start[j + 1]; ++e)
       total += agents[graph.neighbour[e]].state.adaptation.log_scale;
@@ -316,12 +331,12 @@ class Network {
     const int degree = graph.degree(i);
     const auto first = graph.start[i];
     ws.askers.clear();
-    if (settings.is_exact) for_each_query(i, [&](auto, auto j) { ws.askers.push_back(own[j]); });
-    ws.value.resize(degree);
+    if (settings.is_pulled()) for_each_query(i, [&](auto, auto j) { ws.askers.push_back(own[j]); });
+    ws.answers.resize(degree);
     for (int k = 0; k < degree && reading[i] >= 0; ++k)
-      ws.value[k] = given[graph.reverse[first + k]];
+      ws.answers[k] = given[graph.reverse[first + k]];
     apart[i] = agents[i].update(settings, paces[i], ws.agent,
-                                {degree, edges.data() + first, ws.value.data()}, ws.askers.data(),
+                                {degree, edges.data() + first, ws.answers.data()}, ws.askers.data(),
                                 settings.is_adaptive() ? around[i] : 0.0);
   }
 
@@ -343,8 +358,9 @@ class Network {
       const int diverged = std::exchange(workspaces[k]->diverged, -1);
       if (diverged >= 0) agent = diverged;
     }
-    if (agent >= 0 && settings.standardization.is_on())
+    if constexpr (!Agent::ADAPTS_FIRST)
       for (const Unscaled& old : unscaled) {
+        if (agent < 0) break;
         agents[old.agent].state.target = old.target;
         std::copy(old.weights.begin(), old.weights.end(), agents[old.agent].D.weights());
       }
@@ -369,7 +385,7 @@ class Network {
   void save(int i) {
     if (saved.contains(i)) return;
     const Agent& agent = agents[i];
-    Dictionary copy(arena, settings.kernel->p);
+    Dictionary copy = agent.D.make_like();
     copy.assign(agent.D, agent.D.m, true);
     saved.emplace(i, Saved{std::move(copy),
                            agent.state,
@@ -379,6 +395,7 @@ class Network {
     for (auto& [i, old] : saved) {
       agents[i].D.assign(old.D, old.D.m, true);
       agents[i].state = old.state;
+      agents[i].resume();
       std::copy(old.edges.begin(), old.edges.end(), edges.begin() + graph.start[i]);
     }
     saved.clear();

@@ -1,5 +1,6 @@
 // One agent by itself, with its own edges: makes exactly the step that it makes in a network.
 #pragma once
+#include "tape.hpp"
 #include "target.hpp"
 
 namespace halk {
@@ -9,6 +10,7 @@ struct Peer {
   using Settings = typename Agent::Settings;
   using Pace = typename Agent::Pace;
   using Edge = typename Agent::Edge;
+  using Answer = typename Agent::Answer;
 
   Settings settings;
   Pace pace;
@@ -33,28 +35,45 @@ struct Peer {
     return agent.predict(settings, x, scratch);
   }
 
-  // A step: a reading at x if there is one (else null) with one answer per edge, NaN for none, and
-  // n queries that pull, in the order of neighbours.
-  void update(const double* x, double y, const double* answers, double around, int n,
-              const double* queries, const double* multiplier, const Asker* askers) {
-    Dictionary before(arena, settings.kernel->p);
-    const auto old_state = agent.state;
-    const auto old_edges = edges;
-    if (settings.is_python()) before.assign(agent.D, agent.D.m, true);
-    try {
+  // What the agent answers to queries.
+  void answer(const Queries& queries, Answer* out) {
+    workspace.tape.rewind();
+    agent.listen(workspace);
+    agent.answer(settings, workspace, queries, edges.data(), out, {});
+  }
+
+  // The rest of a step: a reading at x if there is one (else null) with one answer per edge, and
+  // the queries that pull, in the order of neighbours.
+  void update(const double* x, double y, const Answer* answers, double around,
+              const Queries& queries, const Asker* askers) {
+    const int degree = int(edges.size());
+    take_back_on_error([&] {
       workspace.tape.rewind();
       if (x)
-        agent.take_reading(settings, workspace, x, y);
+        agent.take_reading(settings, workspace, x, y, degree);
       else
         agent.listen(workspace);
-      std::vector<double> values(n);
-      agent.answer(settings, workspace, n, queries, multiplier, values.data(), {});
+      std::vector<Answer> given(queries.n);
+      agent.answer(settings, workspace, queries, edges.data(), given.data(), {});
       workspace.tape.rewind();
-      agent.update(settings, pace, workspace, {int(edges.size()), edges.data(), answers}, askers,
-                   around);
-    } catch (...) {  // of a user's own component: as before the call
-      if (settings.is_python()) agent.D.assign(before, before.m, true);
+      agent.update(settings, pace, workspace, {degree, edges.data(), answers}, askers, around);
+    });
+  }
+
+  // An exception of a user's own component leaves the agent as it was before the call.
+  template <class F>
+  void take_back_on_error(F f) {
+    if (!settings.is_python()) return f();
+    Dictionary before = agent.D.make_like();
+    before.assign(agent.D, agent.D.m, true);
+    const auto old_state = agent.state;
+    const auto old_edges = edges;
+    try {
+      f();
+    } catch (...) {
+      agent.D.assign(before, before.m, true);
       agent.state = old_state;
+      agent.resume();
       edges = old_edges;
       throw;
     }

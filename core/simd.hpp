@@ -15,7 +15,8 @@
 
 namespace halk {
 
-constexpr int LANES = 8;  // doubles per cache line
+constexpr int LANES = 8;          // doubles per cache line
+constexpr double LARGEST = 1e50;  // beyond it is divergence; squares and products stay finite
 constexpr int padded(int n) { return (n + LANES - 1) / LANES * LANES; }
 
 #if defined(_MSC_VER)

@@ -4,6 +4,18 @@
 
 namespace halk {
 
+// Queries of a step to one agent: their points (n, p), the asking agents' multipliers, and along
+// which of the agent's own edges they came.
+struct Queries {
+  int n;
+  const double *x, *multiplier;
+  const int* edge;
+};
+// What a query carries besides: F_j(x_j) and the asking agent's std.
+struct Asker {
+  double value = 0.0, std = 1.0;
+};
+
 // Records and rows of doubles that are written in one round and read in the same order in the next.
 // One per thread: scratch stays out of the agents, 0.6 kB per agent and step read sequentially
 // instead of 9 kB (2.3x at 1,000 agents). Rows are in blocks, which need not be moved to grow.

@@ -5,7 +5,6 @@
 
 namespace halk {
 
-constexpr double LARGEST = 1e50;   // beyond it is divergence; squares and products stay finite
 constexpr double CONSTANT = 1e-9;  // std, as a share of the mean, below which a target is constant
 constexpr int WARM_UP = 10;        // readings before offset and std are known well enough
 
@@ -47,9 +46,41 @@ struct Target {
   }
 };
 
-// What a query carries besides its point and the multiplier: F_j(x_j) and the asking agent's std.
-struct Asker {
-  double value = 0.0, std = 1.0;
+// Statistics of the first readings that are no outliers, frozen after that: an outlier would move
+// offset and std for good.
+struct RobustTarget : Target {
+  static constexpr int SAMPLE = 50;
+  static constexpr double OUTLIER = 10.0 * 1.4826;  // median absolute deviations: 10 std
+  double n_seen = 0.0, sample[SAMPLE] = {};
+
+  // Whether offset or std moved.
+  bool observe(double y, Standardization s) {
+    if (count >= SAMPLE) return false;
+    sample[int(n_seen++)] = y;
+    const auto middle = [](std::vector<double>& v) {
+      std::sort(v.begin(), v.end());
+      return 0.5 * (v[(v.size() - 1) / 2] + v[v.size() / 2]);
+    };
+    std::vector<double> sorted(sample, sample + int(n_seen)), distance;
+    const double median = middle(sorted);
+    for (double v : sorted) distance.push_back(std::abs(v - median));
+    const double deviation = middle(distance);
+    const double limit = deviation > 0.0 ? OUTLIER * deviation : LARGEST;
+    const double old_offset = offset, old_std = std;
+    count = mean = squares = 0.0;
+    int kept = 0;
+    for (int k = 0; k < int(n_seen); ++k) {
+      if (!(std::abs(sample[k] - median) <= limit)) continue;
+      Target::observe(sample[k], s);
+      ++kept;
+    }
+    if (int(n_seen) == SAMPLE && kept < SAMPLE) {  // room for others
+      double* end = std::remove_if(sample, sample + SAMPLE,
+                                   [&](double v) { return !(std::abs(v - median) <= limit); });
+      n_seen = double(end - sample);
+    }
+    return offset != old_offset || std != old_std;
+  }
 };
 
 }  // namespace halk

@@ -312,14 +312,16 @@ class Agent:
             require(abs(value) < LARGEST, f"answer of {j}", "be finite", answer)
             real(f"log scale of {j}", answer.log_scale)
         came = [answers.get(j) for j in self.neighbours]
-        values = np.array([np.nan if a is None else a.value for a in came])
+        values = np.array([[np.nan if a is None else a.value] for a in came])
         logs = [answer.log_scale for answer in came if answer is not None]
         around = sum(logs) / len(logs) if logs else np.nan
-        queries = [query for _, query in sorted(self._queries.items())]
-        points = np.array([query.x for query in queries]).reshape(-1, self.n_features)
-        carried = np.array([query[1:] for query in queries], float).reshape(-1, 3)
+        asked = sorted(self._queries.items())
+        points = np.array([query.x for _, query in asked]).reshape(-1, self.n_features)
+        edges = np.array([self.neighbours.index(j) for j, _ in asked], np.int32)
+        carried = np.array([query[1:] for _, query in asked], float).reshape(-1, 3)
         x, y, _ = self._reading or (None, 0.0, 0.0)
-        self._core.update(x, y, values, around, points, carried)
+        answers = values.reshape(-1, 1)
+        self._core.update(x, y, answers, around, points, edges, carried)
         self._reading, self._queries = None, {}
 
     # saving

@@ -170,7 +170,7 @@ class Simulator:
         most = int(np.diff(readings.start).max(initial=0))
         n_threads = self.n_threads if most >= WORTH_SHARING else 1
         try:
-            agent = self._core.run(*readings, *record, n_threads)
+            agent = self._core.run(*readings, *record, np.zeros(0), n_threads)
         finally:
             self._steps_made = self._core.steps_made
         if agent >= 0:
