@@ -320,8 +320,7 @@ class Agent:
         edges = np.array([self.neighbours.index(j) for j, _ in asked], np.int32)
         carried = np.array([query[1:] for _, query in asked], float).reshape(-1, 3)
         x, y, _ = self._reading or (None, 0.0, 0.0)
-        answers = values.reshape(-1, 1)
-        self._core.update(x, y, answers, around, points, edges, carried)
+        self._core.update(x, y, values.reshape(-1, 1), around, points, edges, carried)
         self._reading, self._queries = None, {}
 
     # saving
