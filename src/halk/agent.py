@@ -6,7 +6,6 @@ same numbers in the same order, so both give the same trajectory bit for bit.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from halk._validation import (
     require,
     require_each,
 )
-from halk.bandwidth import Adaptation, Fixed, LeaveOneOut
+from halk.bandwidth import Adaptation
 from halk.errors import DivergenceError
 from halk.function import Function
 from halk.kernels import Kernel, rescale
@@ -106,18 +105,11 @@ def native_settings(
     components: Components, settings: Settings, n_features: int
 ) -> _core.Settings:
     """Return components and settings as the native core takes them."""
-    rule = components.adaptation
-    if isinstance(rule, Fixed):
-        adaptation = _core.Adaptation("fixed")
-    else:
-        is_leaving = isinstance(rule, LeaveOneOut)
-        kind = "leave_one_out" if is_leaving else "loss_following"
-        adaptation = _core.Adaptation(kind, **asdict(rule))  # type: ignore[call-overload]
     return _core.Settings(
         components.kernel.native(n_features),
         components.loss.native(),
         components.proximity.native(),
-        adaptation,
+        components.adaptation.native(),
         *settings,
     )
 
@@ -209,9 +201,6 @@ class Agent:
             self.n_features,
         )  # fmt: skip
         return Agent, arguments, self.state_dict()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.load_state_dict(state)
 
     # looking inside
 
@@ -393,6 +382,8 @@ class Agent:
         queries = self._read_queries(state.get("queries"))
         self._core.restore(arrays)
         self._reading, self._queries = reading, queries
+
+    __setstate__ = load_state_dict
 
     def _read_reading(self, row: Any) -> tuple[Vector, float, float] | None:
         if row is None:
