@@ -118,10 +118,8 @@ class Simulator:
 
     # learning
 
-    def run(self, readings: Readings, record: Record | None = None) -> Record:
+    def run(self, readings: Readings) -> Record:
         """Learn from a stream; return what was seen on the way.
-
-        ``record`` is room to write it to, if there is some.
 
         Raises
         ------
@@ -135,7 +133,7 @@ class Simulator:
                 "this model stopped in the middle of a step for lack of memory; load "
                 "its last checkpoint"
             )
-        record = Record.room_for(readings) if record is None else record
+        record = Record.room_for(readings)
         most = int(np.diff(readings.start).max(initial=0))
         n_threads = self.n_threads if most >= WORTH_SHARING else 1
         try:

@@ -126,7 +126,7 @@ class IndependentAgents:
         """How many steps of the last stream were made."""
         return int(self._cursor[0])
 
-    def run(self, readings: Readings, record: Record | None = None) -> Record:
+    def run(self, readings: Readings) -> Record:
         """Learn from a stream; return what was seen on the way.
 
         Raises
@@ -136,7 +136,7 @@ class IndependentAgents:
             last finite step.
         """
         self._cursor[0] = 0
-        record = Record.room_for(readings) if record is None else record
+        record = Record.room_for(readings)
         try:
             for t, rows, phi in self._map_features(readings):
                 seen = self._exchange(readings.agent[rows], phi, readings.y[rows])
