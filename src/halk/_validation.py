@@ -90,21 +90,21 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> NDArray[np.fl
     wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
     require(fits, name, f"have shape {wanted}", result.shape)
     result = result.astype(np.float64, copy=not result.flags.writeable)
-    infinite = np.isinf(result)
-    if infinite.any():
-        where = tuple(int(k) for k in np.argwhere(infinite)[0])
-        got = float(result[where])
-        raise ValueError(f"{name} must be finite, got {got} at index {where}")
+    _refuse_first(name, result, np.isinf(result))
     return result
 
 
 def without_nan(name: str, value: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``value`` if it holds no NaN."""
-    missing = np.isnan(value)
-    if missing.any():
-        where = tuple(int(k) for k in np.argwhere(missing)[0])
-        raise ValueError(f"{name} must be finite, got nan at index {where}")
+    _refuse_first(name, value, np.isnan(value))
     return value
+
+
+def _refuse_first(name: str, value: NDArray[np.float64], bad: Any) -> None:
+    if bad.any():
+        where = tuple(int(k) for k in np.argwhere(bad)[0])
+        got = float(value[where])
+        raise ValueError(f"{name} must be finite, got {got} at index {where}")
 
 
 def finite_array(

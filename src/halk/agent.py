@@ -6,7 +6,6 @@ same numbers in the same order, so both give the same trajectory bit for bit.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from halk._validation import (
     real,
     require,
 )
-from halk.bandwidth import Adaptation, Fixed, LeaveOneOut, LossFollowing
+from halk.bandwidth import Adaptation
 from halk.errors import DivergenceError
 from halk.function import Function
 from halk.kernels import Kernel, rescale
@@ -113,15 +112,11 @@ def native_settings(
     components: Components, settings: Settings, n_features: int
 ) -> _core.Settings:
     """Return components and settings as the native core takes them."""
-    rule = components.adaptation
-    kind = [Fixed, LeaveOneOut, LossFollowing].index(type(rule))
-    guards = LeaveOneOut() if isinstance(rule, Fixed) else rule
-    adaptation = _core.Adaptation(kind, **asdict(guards))  # type: ignore[call-overload]
     return _core.Settings(
         components.kernel.native(n_features),
         components.loss.native(),
         components.proximity.native(),
-        adaptation,
+        components.adaptation.native(),
         *settings,
     )
 
@@ -168,9 +163,6 @@ class Agent:
             self.n_features,
         )  # fmt: skip
         return Agent, arguments, self.state_dict()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.load_state_dict(state)
 
     # looking inside
 
@@ -282,19 +274,23 @@ class Agent:
         Under the exact coupling ``update`` uses the query. An agent that has read
         nothing takes offset and std over from its first query, if those are removed.
         """
+        query = self._check_query(neighbour, query)
+        self._predict_finite(query.x)
+        self._queries.pop(neighbour, None)  # an earlier one is out of date
+        if self.settings.is_exact and query.multiplier > 0:
+            self._queries[neighbour] = query
+        self._core.adopt(query.value, query.std)
+        return Answer(self._core.predict(query.x), float(self.adaptation[0]))
+
+    def _check_query(self, neighbour: int, query: Query) -> Query:
+        """Return a neighbour's query if it is sound, with a point of its own."""
         if neighbour not in self.neighbours:
             known = ", ".join(map(str, self.neighbours)) or "none"
             raise ValueError(f"neighbour must be one of {known}, got {neighbour!r}")
-        x = self._point(query.x)
         value, std = real("value", query.value), positive("std", query.std)
         require(abs(value) < LARGEST, "value", f"be below {LARGEST:g} in size", value)
-        nonnegative("multiplier", query.multiplier)
-        self._predict_finite(x)
-        self._queries.pop(neighbour, None)  # an earlier one is out of date
-        if self.settings.is_exact and query.multiplier > 0:
-            self._queries[neighbour] = query._replace(x=x.copy())
-        self._core.adopt(value, std)
-        return Answer(self._core.predict(x), float(self.adaptation[0]))
+        multiplier = nonnegative("multiplier", query.multiplier)
+        return Query(self._point(query.x).copy(), value, multiplier, std)
 
     def _predict_finite(self, x: Vector) -> None:
         value = self._core.predict(x)
@@ -348,28 +344,18 @@ class Agent:
         ValueError or TypeError
             That names what does not fit; the agent is then as it was.
         """
-        n_neighbours = len(self.neighbours)
-        arrays = check_native_state(state, 1, n_neighbours, self.n_features)
-        reading = self._read_reading(state.get("reading"))
-        queries = self._read_queries(state.get("queries"))
+        p, n_neighbours = self.n_features, len(self.neighbours)
+        arrays = check_native_state(state, 1, n_neighbours, p)
+        reading, queries = None, {}
+        if "reading" in state:
+            row = finite_array("reading", state["reading"], (p + 2,))
+            reading = row[:p].copy(), float(row[p]), float(row[p + 1])
+        rows = state.get("queries", np.zeros((0, p + 4)))
+        for row in finite_array("queries", rows, (None, p + 4)):
+            j, query = int(row[0]), Query(row[1 : p + 1], *row[p + 1 :].tolist())
+            require(j in self.neighbours, "queries", "be of neighbours", j)
+            queries[j] = self._check_query(j, query)
         self._core.restore(arrays)
         self._reading, self._queries = reading, queries
 
-    def _read_reading(self, row: Any) -> tuple[Vector, float, float] | None:
-        if row is None:
-            return None
-        row = finite_array("reading", row, (self.n_features + 2,))
-        return row[:-2].copy(), float(row[-2]), float(row[-1])
-
-    def _read_queries(self, rows: Any) -> dict[int, Query]:
-        if rows is None:
-            return {}
-        p, found = self.n_features, {}
-        for row in finite_array("queries", rows, (None, p + 4)):
-            j, (value, multiplier, std) = int(row[0]), row[p + 1 :].tolist()
-            require(j in self.neighbours, "queries", "be of neighbours", j)
-            nonnegative("multiplier", multiplier)
-            found[j] = Query(
-                row[1 : p + 1].copy(), value, multiplier, positive("std", std)
-            )
-        return found
+    __setstate__ = load_state_dict

@@ -10,6 +10,7 @@ the function, and the multipliers would answer the kicks.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from halk import _core
 from halk._validation import integer, nonnegative, positive, require
 from halk.component import Component
 
@@ -19,10 +20,17 @@ __all__ = ["Adaptation", "Fixed", "LeaveOneOut", "LossFollowing"]
 class Adaptation(Component):
     """A rule that proposes length scales."""
 
+    def native(self) -> _core.Adaptation:
+        """Return the rule for the core, which has the formula of each."""
+        kind = ("fixed", "leave_one_out", "loss_following").index(self._native)
+        return _core.Adaptation(kind, **(vars(self) or vars(LeaveOneOut())))
+
 
 @dataclass(frozen=True)
 class Fixed(Adaptation):
     """Keep the length scale as it is."""
+
+    _native = "fixed"
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,8 @@ class LeaveOneOut(_Guarded):
         has no data, and the multipliers make both pay for it; 0 is the paper's rule.
     """
 
+    _native = "leave_one_out"
+
 
 class LossFollowing(_Guarded):
     """Go down the slope of the loss in the log of the length scale, refit included.
@@ -78,3 +88,5 @@ class LossFollowing(_Guarded):
     The slope is normalised by its running root mean square, so ``rate`` is the relative
     change a reading makes at most. Parameters as for :class:`LeaveOneOut`.
     """
+
+    _native = "loss_following"

@@ -16,6 +16,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -335,22 +336,23 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
         return {"module": value.__module__, "function": value.__qualname__}
     if isinstance(value, Sequence):
         return [encode(v, f"{name}.{k}", arrays) for k, v in enumerate(value)]
-    if not isinstance(value, Component | Network):
-        content = np.asarray(value)
-        if content.dtype.kind in "fiub":
-            if content.ndim == 0:
-                return content.item()
-            arrays[name] = content
-            return {"array": name}
-        if not callable(getattr(value, "slope", value)):
-            refuse(f"has {name} = {value!r}", "use numbers, arrays and components")
-    node = {"module": type(value).__module__, "type": type(value).__qualname__}
     parts = {}
     if isinstance(value, Component | Network):
         arguments = find_arguments(value)
         parts = vars(value) if arguments is None else arguments
-    parameters = {key: encode(v, f"{name}.{key}", arrays) for key, v in parts.items()}
-    return node | {"parameters": parameters}
+    elif not callable(getattr(value, "slope", value)):
+        content = np.asarray(value)
+        if content.dtype.kind not in "fiub":
+            refuse(f"has {name} = {value!r}", "use numbers, arrays and components")
+        if content.ndim == 0:
+            return content.item()
+        arrays[name] = content
+        return {"array": name}
+    return {
+        "module": type(value).__module__,
+        "type": type(value).__qualname__,
+        "parameters": {k: encode(v, f"{name}.{k}", arrays) for k, v in parts.items()},
+    }
 
 
 def decode(node: Any, arrays: Arrays, name: str) -> Any:
@@ -367,35 +369,33 @@ def decode(node: Any, arrays: Arrays, name: str) -> Any:
         if node["array"] not in arrays:
             refuse(f"is not consistent: array {node['array']} is missing")
         return arrays.pop(node["array"]).copy()
-    module, is_function = str(node["module"]), "function" in node
-    kind = str(node["function" if is_function else "type"])
-    found = (_find_function if is_function else _find_class)(module, kind)
-    if found is None:
-        _refuse_missing(name, f"{module}.{kind}")
-    if is_function:
-        return found
+    if "function" in node:
+        return _find_function(str(node["module"]), str(node["function"]), name)
+    cls = _find_class(str(node["module"]), str(node["type"]), name)
     parts = node["parameters"].items()
-    return found(**{key: decode(part, arrays, name) for key, part in parts})
+    return cls(**{key: decode(part, arrays, name) for key, part in parts})
 
 
-def _find_class(module: str, name: str) -> Any:
+def _find_class(module: str, kind: str, name: str) -> Any:
     """Return the network, or a component of any imported module, and nothing else."""
-    classes: list[Any] = [Network]
-    for family in _FAMILIES:
-        classes += subclasses(family)
-    named = [c for c in classes if (c.__module__, c.__qualname__) == (module, name)]
-    return named[-1] if named else None  # of one that was defined again, the newest
+    known: list[Any] = [Network, *chain.from_iterable(map(subclasses, _FAMILIES))]
+    # of one that was defined again, the newest
+    classes = {(cls.__module__, cls.__qualname__): cls for cls in known}
+    if (module, kind) not in classes:
+        _refuse_missing(name, f"{module}.{kind}")
+    return classes[module, kind]
 
 
-def _find_function(module: str, name: str) -> Any:
-    """Return a function of an imported module, if it was defined there."""
+def _find_function(module: str, kind: str, name: str) -> Any:
+    """Return a function of an imported module that was defined there."""
     found: Any = sys.modules.get(module)
-    for part in name.split("."):
+    for part in kind.split("."):
         found = getattr(found, part, None)
     is_own = isinstance(found, FunctionType) and found.__module__ == module
-    # those of the standard library are no kernels: no file may have them called
-    is_standard = module.partition(".")[0] in sys.stdlib_module_names
-    return found if is_own and not is_standard else None
+    # no file may have functions of the standard library called as kernels
+    if not is_own or module.partition(".")[0] in sys.stdlib_module_names:
+        _refuse_missing(name, f"{module}.{kind}")
+    return found
 
 
 def _refuse_missing(name: str, what: str) -> NoReturn:

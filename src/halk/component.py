@@ -82,14 +82,15 @@ def check_result(
     ValueError
         That names the component, if shape or dtype are wrong or a value is not finite.
     """
-    rule = f"{component!r} must return numbers of shape {shape}"
     try:
-        result = np.asarray(values)
-    except (TypeError, ValueError) as error:  # ragged, for example
+        result, got = np.asarray(values), ""
+    except (TypeError, ValueError):  # ragged, for example
         got = f"a {type(values).__name__} that NumPy can make no array of"
-        raise ValueError(f"{rule}, got {got}") from error
+        result = np.zeros(0, object)
     if result.shape != shape or result.dtype.kind not in "fiub":
-        raise ValueError(f"{rule}, got {result.dtype} of shape {result.shape}")
+        got = got or f"{result.dtype} of shape {result.shape}"
+        rule = f"must return numbers of shape {shape}"
+        raise ValueError(f"{component!r} {rule}, got {got}")
     result = np.ascontiguousarray(result, dtype=np.float64)
     if not np.isfinite(result).all():
         bad = result[~np.isfinite(result)][0]

@@ -16,6 +16,7 @@ from halk._validation import (
     choice,
     finite_array,
     integer,
+    per_item,
     positive,
     require,
 )
@@ -183,7 +184,7 @@ class RandomFourier(FeatureMap):
 
     def check_features(self, n_features: int) -> None:
         """Raise ``ValueError`` unless there is a length scale for every feature."""
-        Gaussian(self.length_scale).check_features(n_features)
+        per_item("length_scale", self.length_scale, n_features, "feature")
 
     def _values(self, X: Matrix) -> Matrix:
         n, p = X.shape
@@ -207,7 +208,7 @@ def _draw(n_frequencies: int, seed: int, n_features: int) -> tuple[Matrix, Vecto
 def _rows(name: str, value: Any) -> tuple[tuple[float, ...], ...]:
     points = finite_array(name, value, (None, None))
     require(points.size > 0, name, "not be empty", points.shape)
-    return tuple(tuple(row) for row in points.tolist())
+    return tuple(map(tuple, points.tolist()))
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ class RadialBasis(FeatureMap):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Gaussian(self.length_scale).check_features(len(self.centres[0]))
+        per_item("length_scale", self.length_scale, len(self.centres[0]), "feature")
 
     @classmethod
     def uniform(

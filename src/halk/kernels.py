@@ -23,6 +23,7 @@ from halk._validation import (
     finite_array,
     integer,
     nonnegative,
+    per_item,
     positive,
     require,
 )
@@ -185,14 +186,6 @@ def as_lengths(name: str, value: Any) -> Lengths:
     return values
 
 
-def _check_lengths(name: str, value: Lengths, n_features: int) -> None:
-    if isinstance(value, tuple) and len(value) != n_features:
-        raise ValueError(
-            f"{name} must be a number or have one entry per feature "
-            f"({n_features}), got {len(value)} entries"
-        )
-
-
 # Kernels of the distance --------------------------------------------------------------
 
 
@@ -207,7 +200,7 @@ class _Stationary(Kernel):
 
     def check_features(self, n_features: int) -> None:
         """Raise ``ValueError`` unless there is a length scale for every feature."""
-        _check_lengths("length_scale", self.length_scale, n_features)
+        per_item("length_scale", self.length_scale, n_features, "feature")
 
     def _squares(self, X: Matrix, Y: Matrix) -> Matrix:
         """Return squared distances, every feature over its length scale."""
@@ -336,18 +329,18 @@ class Periodic(_Stationary):
     def check_features(self, n_features: int) -> None:
         """Raise ``ValueError`` unless every feature has a length scale and a period."""
         super().check_features(n_features)
-        _check_lengths("period", self.period, n_features)
+        per_item("period", self.period, n_features, "feature")
 
     def _parameters(self, n_features: int) -> list[float]:
         return _per_feature(self.period, n_features)
 
     def matrix(self, X: Matrix, Y: Matrix) -> Matrix:
         total, p = np.zeros((len(X), len(Y))), X.shape[1]
+        lengths = _per_feature(self.length_scale, p)
         for f, period in enumerate(_per_feature(self.period, p)):
             turns = (X[:, f, None] - Y[:, f]) / period
-            length = _per_feature(self.length_scale, p)[f]
             # within half a turn: after many turns pi's own rounding would show
-            total += (np.sin(np.pi * (turns - np.rint(turns))) / length) ** 2
+            total += (np.sin(np.pi * (turns - np.rint(turns))) / lengths[f]) ** 2
         return np.exp(-2.0 * total)
 
 

@@ -65,25 +65,6 @@ def divergence(agent: int, n_steps: int, step_size: float) -> DivergenceError:
     return error
 
 
-def count_bytes(
-    components: Components, settings: Settings, n_features: int, fixed: float | None
-) -> int:
-    """Return the bytes of one query and its answer; headers do not count.
-
-    A query holds the point; under the exact coupling the asking agent's multiplier,
-    unless everybody knows it (``fixed``); under it, or where targets are standardised,
-    the asking agent's prediction; and its std if targets are scaled to it. An answer
-    holds the neighbour's prediction, and the log of its scale if length scales adapt.
-    Neighbours whose multipliers stay zero have nothing to say to each other.
-    """
-    if fixed == 0.0:
-        return 0
-    query = n_features + (settings.is_exact and fixed is None)
-    query += (settings.is_exact or settings.standardizes) + settings.removes_std
-    answer = 1 + hasattr(components.adaptation, "sharing")  # Fixed has none
-    return DOUBLE * (query + answer)
-
-
 class Simulator:
     """Runs all agents of a network in one process.
 
@@ -118,7 +99,7 @@ class Simulator:
         self.network, self.components, self.settings = network, components, settings
         self.paces, self.n_features = np.array(paces), n_features
         self.fixed_multiplier, self.n_threads = fixed_multiplier, n_threads
-        self._steps_made = 0
+        self.steps_made = 0  # of the last stream
         self._core = _core.Network(
             native_settings(components, settings, n_features),
             network.indptr,
@@ -139,20 +120,10 @@ class Simulator:
         )  # fmt: skip
         return Simulator, arguments, self.state_dict()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.load_state_dict(state)
-
     # learning
 
-    @property
-    def steps_made(self) -> int:
-        """How many steps of the last stream were made."""
-        return self._steps_made
-
-    def run(self, readings: Readings, record: Record | None = None) -> Record:
+    def run(self, readings: Readings) -> Record:
         """Learn from a stream; return what was seen on the way.
-
-        ``record`` is room to write it to, if there is some.
 
         Raises
         ------
@@ -160,19 +131,19 @@ class Simulator:
             If a prediction leaves the finite numbers; the state is then that of the
             last finite step.
         """
-        self._steps_made = 0
+        self.steps_made = 0
         if self._core.is_torn:
             raise HalkError(
                 "this model stopped in the middle of a step for lack of memory; load "
                 "its last checkpoint"
             )
-        record = Record.room_for(readings) if record is None else record
+        record = Record.room_for(readings)
         most = int(np.diff(readings.start).max(initial=0))
         n_threads = self.n_threads if most >= WORTH_SHARING else 1
         try:
             agent = self._core.run(*readings, *record, np.zeros(0), n_threads)
         finally:
-            self._steps_made = self._core.steps_made
+            self.steps_made = self._core.steps_made
         if agent >= 0:
             raise divergence(agent, self.steps_made, float(self.paces[agent, 0]))
         return record
@@ -257,11 +228,21 @@ class Simulator:
 
     @property
     def bytes_sent(self) -> int:
-        """Bytes of all queries and answers so far; headers do not count."""
-        each = count_bytes(
-            self.components, self.settings, self.n_features, self.fixed_multiplier
-        )
-        return each * int(self.asked.sum())
+        """Bytes of all queries and answers so far; headers do not count.
+
+        A query holds the point; under the exact coupling the asking agent's multiplier,
+        unless it is fixed; under it, or where targets are standardised, the asking
+        agent's prediction; and its std if targets are scaled to it. An answer holds the
+        neighbour's prediction, and the log of its scale if length scales adapt.
+        Neighbours whose multipliers stay zero have nothing to say to each other.
+        """
+        fixed, settings = self.fixed_multiplier, self.settings
+        if fixed == 0.0:
+            return 0
+        query = self.n_features + (settings.is_exact and fixed is None)
+        query += (settings.is_exact or settings.standardizes) + settings.removes_std
+        answer = 1 + hasattr(self.components.adaptation, "sharing")  # Fixed has none
+        return DOUBLE * (query + answer) * int(self.asked.sum())
 
     # saving
 
@@ -279,3 +260,5 @@ class Simulator:
         """
         sizes = self.network.n_agents, self.network.n_edges, self.n_features
         self._core.restore(check_native_state(state, *sizes))
+
+    __setstate__ = load_state_dict

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Vector
-from halk.checks.law import check_value, law
+from halk.checks.law import check_value, law, near
 from halk.losses import Loss, as_loss
 from halk.proximity import Proximity, as_proximity
 
@@ -76,8 +76,8 @@ def _evaluate(formula: Any, name: str, y: float, a: Vector) -> Vector:
     law(many.shape == a.shape, "element by element", formula, where)
     law(np.isfinite(many), f"finite {name}", formula, a=a, got=many)
     one = np.array([np.ravel(evaluate(each, np.array([y])))[0] for each in a[:, None]])
-    near = np.abs(one - many) <= _ROUNDING * np.abs(many)
-    law(near, f"{name} element by element", formula, a=a, many=many, one=one)
+    is_same = near(one, many, _ROUNDING)
+    law(is_same, f"{name} element by element", formula, a=a, many=many, one=one)
     return many
 
 
@@ -90,9 +90,9 @@ def _check_formula(formula: Any, offsets: Vector, y: float) -> None:
     h, size = _STEP * np.maximum(1.0, np.abs(a)), 1e-3 * (1.0 + np.abs(g))
     low, high = value(a - h), value(a + h)
     has_kink = np.abs(high - 2 * v + low) > size * h
-    central = (high - low) / (2 * h)
-    near, name = has_kink | (np.abs(g - central) <= size), "slope is the derivative"
-    law(near, name, formula, a=a, slope=g, central_difference=central)
+    central, name = (high - low) / (2 * h), "slope is the derivative"
+    is_derivative = has_kink | (np.abs(g - central) <= size)
+    law(is_derivative, name, formula, a=a, slope=g, central_difference=central)
     to, v_to, g_to = a[:, None], v[:, None], g[:, None]
     rounding = _ROUNDING * (v + v_to + np.abs(g) * (np.abs(a) + np.abs(to)) + 1)
     is_above = v_to - v - g * (to - a) >= -rounding
@@ -117,16 +117,16 @@ def _check_native(formula: Any, a: Vector, y: Vector) -> None:
         found = {"slope": native.slope(a, y)}
     for name, got in found.items():
         wanted = getattr(formula, name)(a, y)
-        near = np.abs(got - wanted) <= _NATIVE * np.abs(wanted) + 1e-300
-        law(near, f"native {name}", formula, a=a, y=y, native=got, formula=wanted)
+        is_same = near(got, wanted, _NATIVE, 1e-300)
+        law(is_same, f"native {name}", formula, a=a, y=y, native=got, formula=wanted)
 
 
 def _check_pair(h: Proximity, line: Vector) -> None:
     """Check what concerns both arguments: symmetry, agreement, joint convexity."""
     a, b = (np.ravel(grid) for grid in np.meshgrid(line, line))
     v, mirrored = h.value(a, b), h.value(b, a)
-    near = np.abs(v - mirrored) <= _ROUNDING * v
-    law(near, "symmetric", h, a=a, b=b, h_ab=v, h_ba=mirrored)
+    is_same = near(mirrored, v, _ROUNDING)
+    law(is_same, "symmetric", h, a=a, b=b, h_ab=v, h_ba=mirrored)
     law((a != b) | (v == 0), "zero at agreement", h, a=a, value=v)
     first, second = h.slope(a, b), h.slope(b, a)
     pull = first * (a[:, None] - a) + second * (b[:, None] - b)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Matrix
-from halk.checks.law import check_value, law
+from halk.checks.law import check_value, law, near
 from halk.features import FeatureMap
 from halk.function import Function
 from halk.kernels import Gaussian, Kernel, as_kernel, rescale
@@ -50,9 +50,9 @@ def check_kernel(kernel: Any, n_features: int | None = None, seed: int = 0) -> N
     law(same == kernel, "rescaling by 1", kernel, f"it became {same!r}")
     check_value(kernel)
     K, pairs = _evaluate(kernel, X[:8], X[6:12]), product(X[:8], X[6:12])
-    one = np.array([_evaluate(kernel, x[None], y[None]) for x, y in pairs])
-    near = np.abs(K - one.reshape(K.shape)) <= _ROUNDING * np.abs(K)
-    law(near, "matrix is pointwise", kernel, matrix=K, pointwise=one.reshape(K.shape))
+    one = np.reshape([_evaluate(kernel, x[None], y[None]) for x, y in pairs], K.shape)
+    is_same = near(one, K, _ROUNDING)
+    law(is_same, "matrix is pointwise", kernel, matrix=K, pointwise=one)
     is_same = np.array_equal(kernel(X), kernel(X, X))
     law(is_same, "Gram of one set", kernel, "kernel(X) differs from kernel(X, X)")
     for far, scale in product((1.0, 30.0, 1e4, 1e9), (1.0, _FACTOR)):
@@ -86,12 +86,12 @@ def _check_gram(kernel: Kernel, X: Matrix) -> Matrix:
     K = _evaluate(kernel, X, X)
     i, j = np.indices(K.shape)
     law(np.isfinite(K), "finite", kernel, k=K, i=i, j=j)
-    near = np.abs(K - K.T) <= _ROUNDING * np.abs(K)
-    law(near, "symmetric", kernel, k_xy=K, k_yx=K.T, x0=X[i, 0], y0=X[j, 0])
+    is_same = near(K.T, K, _ROUNDING)
+    law(is_same, "symmetric", kernel, k_xy=K, k_yx=K.T, x0=X[i, 0], y0=X[j, 0])
     k_xx, diagonal = np.diag(K), kernel.diagonal(X)
     law(k_xx >= 0, "k(x, x) >= 0", kernel, k_xx=k_xx, x0=X[:, 0])
-    near = np.abs(k_xx - diagonal) <= _ROUNDING * k_xx
-    law(near, "diagonal is k(x, x)", kernel, k_xx=k_xx, diagonal=diagonal)
+    is_same = near(diagonal, k_xx, _ROUNDING)
+    law(is_same, "diagonal is k(x, x)", kernel, k_xx=k_xx, diagonal=diagonal)
     bound = np.sqrt(np.outer(k_xx, k_xx))
     within = np.abs(K) <= bound * (1 + _ROUNDING)
     law(within, "Cauchy-Schwarz", kernel, k_xy=K, bound=bound)
@@ -114,9 +114,9 @@ def _check_native(kernel: Kernel, X: Matrix, Y: Matrix, scale: float) -> None:
     native = kernel.native(X.shape[1]).matrix(X, Y, scale)
     # An exponent of size n has n times the rounding; terms that cancel have their own.
     size = np.abs(K) * (1.0 + np.abs(np.log(np.abs(K) + _NOTHING)))
-    near = np.abs(native - K) <= _NATIVE * (bound if K.min() < 0 else size) + _NOTHING
-    name, x0, y0 = "native is the formula", X[:, :1], Y[:, 0]
-    law(near, name, kernel, native=native, formula=K, x0=x0, y0=y0)
+    rounding = _NATIVE * (bound if K.min() < 0 else size) + _NOTHING
+    is_same, name = np.abs(native - K) <= rounding, "native is the formula"
+    law(is_same, name, kernel, native=native, formula=K, x0=X[:, :1], y0=Y[:, 0])
 
 
 def check_features(features: FeatureMap, n_features: int = 1, seed: int = 0) -> None:

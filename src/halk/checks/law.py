@@ -21,10 +21,14 @@ def law(holds: Any, name: str, who: object, where: str = "", **seen: Any) -> Non
     bad = ~np.asarray(holds, dtype=bool)
     if bad.any():
         first = tuple(np.argwhere(bad)[0])
-        entries = (np.broadcast_to(array, bad.shape)[first] for array in seen.values())
-        listed = (f"{k} = {entry:.17g}" for k, entry in zip(seen, entries, strict=True))
-        where += ", ".join(listed)
+        entries = {k: np.broadcast_to(v, bad.shape)[first] for k, v in seen.items()}
+        where += ", ".join(f"{k} = {entry:.17g}" for k, entry in entries.items())
         raise LawError(f"{who!r} breaks a law, {name}: {where}")
+
+
+def near(got: Any, wanted: Any, share: float, least: float = 0.0) -> Any:
+    """Return where two arrays agree up to a share of ``wanted``."""
+    return np.abs(got - wanted) <= share * np.abs(wanted) + least
 
 
 def check_value(component: Component) -> None:
@@ -42,10 +46,8 @@ def check_value(component: Component) -> None:
     if all(map(_is_importable, [*functions, *map(type, parts)])):
         copies["pickling"] = lambda: pickle.loads(pickle.dumps(component))
     if not functions:
-        names, text = (
-            {type(part).__name__: type(part) for part in parts},
-            repr(component),
-        )
+        names = {type(part).__name__: type(part) for part in parts}
+        text = repr(component)
         for cls in names.values():
             text = text.replace(cls.__qualname__, cls.__name__)
         copies["repr evaluates back"] = lambda: eval(text, names)

@@ -126,10 +126,10 @@ class Learner(ABC):
         check_readings("x y", x, y, self.loss, has_agents=False)
         return self._learn(Readings(start, agent, x, y))
 
-    def _learn(self, readings: Readings, record: Record | None = None) -> Record:
+    def _learn(self, readings: Readings) -> Record:
         executor = self._executor or self._keep(self._executor_for(readings.x.shape[1]))
         try:
-            return executor.run(readings, record)
+            return executor.run(readings)
         finally:  # an interrupt loses no step that was made
             self.n_steps += executor.steps_made
 

@@ -16,11 +16,8 @@ class Executor(Protocol):
     def steps_made(self) -> int:
         """How many steps of the last stream were made."""
 
-    def run(self, readings: Readings, record: Record | None = None) -> Record:
-        """Learn from a stream; return what was seen on the way.
-
-        ``record`` is room to write it to, if there is some.
-        """
+    def run(self, readings: Readings) -> Record:
+        """Learn from a stream; return what was seen on the way."""
 
     def values(self, agents: Indices, X: Matrix) -> Vector:
         """Return the prediction of ``agents[r]`` at ``X[r]``."""

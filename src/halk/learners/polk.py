@@ -40,7 +40,7 @@ class Pooled:
         self._network, self._one = network, one
         self._readings = np.zeros(network.n_agents, dtype=np.int64)
 
-    def run(self, readings: Readings, record: Record | None = None) -> Record:
+    def run(self, readings: Readings) -> Record:
         """Learn from a stream; return what was seen on the way.
 
         A step that diverges keeps the readings before the one that did.
