@@ -2,8 +2,8 @@ r"""Second-order HALK, dense and slow: every agent a sparse online Gaussian proc
 
 The same problem S1, by Newton steps with gains that fall as 1/t. Agent i keeps atoms D,
 the values ``m = f_i(D)``, their covariance ``S`` and ``n_i``, how many readings it had;
-per edge of its own, the multiplier ``mu_ij`` and a running disagreement ``hbar_ij``. K is
-the Gram matrix of the atoms, ``Q = K^-1``, ``w = Q m``, ``f_i(x) = k_D(x)'w``::
+per edge of its own, the multiplier ``mu_ij`` and a running disagreement ``hbar_ij``.
+K is the Gram matrix of the atoms, ``Q = K^-1``, ``w = Q m``, ``f_i(x) = k_D(x)'w``::
 
     OBS(x, z, n)  "f(x) = z with noise variance n"
       u = Q k_D(x);  g = S u;  s = k(x,x) - k_D(x)'u;  v = s + u'g;  r = z - u'm
@@ -22,8 +22,10 @@ the Gram matrix of the atoms, ``Q = K^-1``, ``w = Q m``, ``f_i(x) = k_D(x)'w``::
     N5  multipliers  h = (F_i - a_ij)^2 / 2;
                      mu_ij += kappa / (n_i + t0) (1 + sum_j (mu_ij + mu_ji))
                               (h - gamma_ij + nu) / (4 (hbar_ij + gamma_ij)),
-                     clipped to [0, mu_max]; hbar_ij += max(1 / n_i, 0.01) (h - hbar_ij)
-    N6  compression  remove atom k, of cost w_k^2 / Q_kk: drop m_k, row and column k of S
+                     clipped to [0, mu_max];
+                     then hbar_ij += max(1 / n_i, 0.01) (h - hbar_ij)
+    N6  compression  remove atom k at a cost of w_k^2 / Q_kk: drop m_k, and row and
+                     column k of S
 
 An agent without a reading answers, and does N4 and N6 alone.
 
@@ -34,8 +36,8 @@ What the equations leave open, and what is done here:
   told are taken as ``mu_max`` at most.
 - **Robust weight.** ``phi`` is ``2 robust`` while ``n_i < 20`` and ``robust`` after; a
   reading counts in ``n_i`` once N1 is done. N3 weighs each answer by itself: OBS's rule
-  raises ``sigma2 / om_ij``, with the residual ``a_ij - F_i`` and f_i's variance after N1.
-  No value then moves f(x) by more than ``phi sqrt(v)``, whoever sends it.
+  raises ``sigma2 / om_ij``, with the residual ``a_ij - F_i`` and f_i's variance after
+  N1. No value then moves f(x) by more than ``phi sqrt(v)``, whoever sends it.
 - **Multipliers.** The first h of an edge is its ``hbar_ij`` from the start; N5's
   denominator gets 1e-12 more. ``mu_ji`` is what j told last: with this step's query if
   it asked, else earlier, ``mu_0`` if never. All edges move at once, by the sum before;
@@ -54,10 +56,10 @@ What the equations leave open, and what is done here:
   which for the Gaussian is a further input sqrt(g) e_i.
 
 Guards against rounding: an s above novelty k(x,x) counts as 0 unless it is above
-1e-14 (sqrt k(x,x) + sum_a |k_a| sqrt Q_aa)^2; v is at least g_a^2 / S_aa; g_a is 0 where
-S_aa is, which never falls below; before N6, if atoms were added, the one of the largest
-Q_aa K_aa goes until Q times its column of K is a unit vector up to 1e-6. Observations
-with |r| >= 1e150, or whose gain is not positive and finite, are skipped.
+1e-14 (sqrt k(x,x) + sum_a |k_a| sqrt Q_aa)^2; v is at least g_a^2 / S_aa; g_a is 0
+where S_aa is, which never falls below; before N6, if atoms were added, the one of the
+largest Q_aa K_aa goes until Q times its column of K is a unit vector up to 1e-6.
+Observations with ``|r| >= 1e150``, or without a positive and finite gain, are skipped.
 """
 
 from collections.abc import Callable, Sequence
@@ -103,10 +105,10 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
 }
 """Target z and curvature c of a bound, from f, y and the standard deviation of noise.
 
-Piecewise linear losses are sigma times those of `LOSSES`, so that noise stays a variance
-and multipliers keep their unit; kinks are parabolas up to `SMOOTHING` sigma. The quantile
-loss is |r| / 2, which is bounded, plus the tilt (tau - 1/2) r, which is kept. What lies
-within the insensitive zone is not learned.
+Piecewise linear losses are sigma times those of `LOSSES`, so that noise stays a
+variance and multipliers keep their unit; kinks are parabolas up to `SMOOTHING` sigma.
+The quantile loss is ``|r| / 2``, which is bounded, plus ``(tau - 1/2) r``, which is
+kept. What lies within the insensitive zone is not learned.
 """
 
 
@@ -306,9 +308,8 @@ class NewtonAgent:
         S, g = self.covariance, at.gain
         self.atoms = np.vstack([self.atoms, x])
         self.values = np.append(self.values, at.value)
-        self.covariance = np.block(
-            [[S, g[:, None]], [g[None], np.array([[at.variance]])]]
-        )
+        last = np.array([[at.variance]])
+        self.covariance = np.block([[S, g[:, None]], [g[None], last]])
         self.has_grown = True
         return np.append(g, at.variance)
 
@@ -451,21 +452,15 @@ class NewtonHALK:
         if self.shares:
             self._share(points, y)
             return NewtonInfo(own, *answers.T)
-        mu = self.multipliers  # as told: agents update theirs one by one below
-        queries = {
-            (i, j): Query(points[i], own[i], float(mu[e]))
-            for e, (i, j) in enumerate(self.edges)
-            if i in readers
-        }
-        for e, (i, j) in enumerate(self.edges):
+        received: list[list[Query | None]] = [[] for _ in self.agents]
+        for e, (i, j) in enumerate(self.edges):  # all talk before any updates
+            received[i].append(self._query(j, i, points[j], own[j]))
             if i in readers:
                 answers[e] = self.agents[j].answer(points[i])
         for i, agent in enumerate(self.agents):
-            edges = self.own_edges[i]
-            received = [queries.get((self.edges[e][1], i)) for e in edges]
+            a, v = answers[self.own_edges[i]].T
             point = points[i] if i in readers else None
-            a, v = answers[edges].T
-            agent.update(point, own[i], a, v, received)
+            agent.update(point, own[i], a, v, received[i])
         return NewtonInfo(own, *answers.T)
 
     def _share(self, points: Array, y: Array) -> None:
@@ -476,6 +471,12 @@ class NewtonHALK:
                 self.agents[i].read(self._point(j, points[j]), float(y[j]), extra)
         for agent in self.agents:
             agent.compress()
+
+    def _query(self, i: int, j: int, x: Array, own: float) -> Query | None:
+        """Return what agent i tells its neighbour j; None without a reading."""
+        edges = [self.edges[e] for e in self.own_edges[i]]
+        mu = float(self.agents[i].multipliers[edges.index((i, j))])
+        return None if np.isnan(own) else Query(x, own, mu)
 
     def _point(self, i: int, x: Array) -> Array:
         return np.append(x, i) if self.shares else x
