@@ -101,6 +101,37 @@ def test_exchange_of_readings_is_one_gaussian_process_per_agent(identity, rng):
     assert not learner.multipliers.any()
 
 
+def test_a_step_is_a_list_of_observations(rng):
+    edges, noise = ring(3, 1), 0.02
+    X, Y = spaced(rng, 8, 3), stream(rng, 8, 3, share_missing=0.3)[1]
+
+    def kernel(X, Y):
+        return gaussian(X, Y, 0.1)
+
+    learner = network(3, edges, 0.01, kernel, noise=noise, **PLAIN)
+    seen: list[list[tuple[float, float, float]]] = [[], [], []]  # x, target, noise
+    for x, y in zip(X, Y, strict=True):
+        mu = learner.multipliers
+        info = learner.step(x, y)
+        for i in np.flatnonzero(~np.isnan(y)):
+            seen[i].append((x[i, 0], y[i], noise))
+        for e, (i, j) in enumerate(edges):
+            if np.isnan(y[i]) or mu[e] == 0:
+                continue
+            weight = mu[e] * 0.01 / (0.01 + info.variances[e])
+            seen[i].append((x[i, 0], info.answers[e], noise / weight))
+            seen[j].append((x[i, 0], info.own[i], noise / mu[e]))
+    assert len(np.unique(learner.multipliers)) > 3
+    Z = np.linspace(-1, 1, 30)[:, None]
+    for i in range(3):
+        points, target, noises = np.array(seen[i]).T
+        points = points[:, None]
+        K, across = kernel(points, points), kernel(Z, points)
+        mean, variance = batch(K, target, noises, across, 1.0)
+        np.testing.assert_allclose(learner.predict(i, Z), mean, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(learner.variance(i, Z), variance, rtol=0, atol=1e-8)
+
+
 def test_two_agents_approach_the_joint_minimiser_at_fixed_multipliers(rng):
     """The Lagrangian S2 is a quadratic function then, with a linear system to solve."""
     n, mu, lam = 8, 0.3, 0.02
@@ -205,6 +236,19 @@ def test_who_neither_reads_nor_is_asked_is_untouched(rng):
     assert not np.array_equal(learner.agents[1].values, before.agents[1].values)
     assert learner.agents[3].n_readings == before.agents[3].n_readings
     assert np.array_equal(learner.agents[3].multipliers, before.agents[3].multipliers)
+
+
+def test_answers_that_were_lost_change_nothing(rng):
+    X, Y = stream(rng, 20, 3, share_missing=0.0)
+    learner = run(network(3, ring(3, 1)), X, Y)
+    agent, x = learner.agents[0], np.array([0.3])
+    own = agent.adapt(x, 0.2)
+    before = copy.deepcopy(learner)
+    agent.update(x, own, np.full(2, NAN), np.full(2, NAN), [None, None])
+    assert same(learner, before)
+    agent.update(x, own, np.array([own + 1, NAN]), np.array([0.1, NAN]), [None, None])
+    moved = agent.multipliers != before.agents[0].multipliers
+    assert moved.tolist() == [True, False]
 
 
 def test_forgetting_returns_to_the_prior(rng):
