@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from halk.reference import LOSSES, gaussian, laplacian, matern32
-from halk.reference.newton import BOUNDS, Bound, NewtonHALK
+from halk.reference.newton import BOUNDS, Bound, NewtonHALK, Query
 from halk.reference.newton import SMOOTHING as SMOOTHED
 
 PAIR = [(0, 1), (1, 0)]
@@ -257,6 +257,10 @@ def test_forgetting_returns_to_the_prior(rng):
     learner.step(here, [1.0])
     assert learner.predict(0, here) > 0.9
     assert learner.variance(0, here) < 0.1
+    was, v = learner.predict(0, here), learner.variance(0, here)
+    learner.step(there, [1.0])
+    np.testing.assert_allclose(learner.predict(0, here), np.sqrt(0.5) * was)
+    np.testing.assert_allclose(learner.variance(0, here), 0.5 * v + 0.5)
     for _ in range(60):
         learner.step(there, [1.0])
     np.testing.assert_allclose(learner.predict(0, here), 0, atol=1e-8)
@@ -264,7 +268,7 @@ def test_forgetting_returns_to_the_prior(rng):
 
 
 def test_multipliers_follow_the_formula_of_n5(rng):
-    X, Y = stream(rng, 12, 3, share_missing=0.0)
+    X, Y = stream(rng, 110, 3, share_missing=0.0)
     edges = ring(3, 1)
     gamma, kappa, t0, nu = 0.02, 1.5, 5.0, 0.003
     learner = network(3, edges, gamma, dual_gain=kappa, warm_up=t0, tightening=nu)
@@ -279,6 +283,8 @@ def test_multipliers_follow_the_formula_of_n5(rng):
             mu[e] = np.clip(before[e] + step / (4 * (size[e] + gamma)), 0, 10)
             size[e] += max(1 / n, 0.01) * (h - size[e])
         np.testing.assert_allclose(learner.multipliers, mu, rtol=1e-8)
+        found = np.concatenate([agent.disagreement for agent in learner.agents])
+        np.testing.assert_allclose(found, size, rtol=1e-8)
 
 
 def test_multipliers_of_tolerances_without_bound_are_zero(rng):
@@ -323,6 +329,42 @@ def test_max_atoms_holds_after_every_step(rng):
         assert max(len(agent.atoms) for agent in learner.agents) <= 6
 
 
+def agent_with(atoms, values, **settings):
+    """Return an agent with these atoms and values that knows nothing for certain."""
+    agent = network(1, [], **settings).agents[0]
+    agent.atoms, agent.values = np.array(atoms)[:, None], np.array(values)
+    agent.covariance, agent.has_grown = agent.gram, True
+    return agent
+
+
+def test_the_newest_of_equally_cheap_atoms_goes():
+    agent = agent_with([0.0, 5.0, 9.0], [1.0, 1.0, 2.0], max_atoms=2)
+    agent.compress()
+    assert agent.atoms[:, 0].tolist() == [0.0, 9.0]
+
+
+def test_atoms_that_depend_on_others_go():
+    agent = agent_with(np.linspace(0, 1, 10), np.ones(10))
+    agent.compress()
+    assert 1 < len(agent.atoms) < 10
+    error = agent.inverse @ agent.gram - np.eye(len(agent.atoms))
+    assert np.abs(error).max() < 1e-5
+
+
+def test_shrinking_never_goes_past_zero():
+    agent = agent_with([0.0], [1.0], noise=0.1, regularization=0.5)
+    agent.adapt(np.array([9.0]), 1.0)
+    assert abs(agent.answer(np.array([0.0]))[0]) < 1e-12
+
+
+def test_multipliers_told_are_bounded():
+    agent = network().agents[0]
+    query = Query(np.array([0.2]), 1.0, 1e9)
+    agent.update(None, NAN, np.array([NAN]), np.array([NAN]), [query])
+    assert agent.told.tolist() == [10.0]
+    np.testing.assert_allclose(agent.answer(query.x), [1 / 1.001, 0.001 / 1.001])
+
+
 # The robust weight -------------------------------------------------------------------
 
 
@@ -338,6 +380,7 @@ def test_no_reading_moves_a_prediction_by_more_than_its_threshold(n_readings, rn
         other.step(x, was + off)
         moves.append(abs(other.predict(0, x) - was).item())
     assert max(moves) <= phi * np.sqrt(v) * (1 + 1e-9)
+    np.testing.assert_allclose(moves[4], phi**2 * v.item() / 1e3, rtol=1e-2)
     assert moves[4] < max(moves) / 10
     assert moves[5] < 1e-5
     assert moves[6] == 0
