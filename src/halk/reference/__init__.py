@@ -11,7 +11,8 @@ by stochastic descent on the functions and ascent on the multipliers ``mu`` of i
 Lagrangian (S2). Each ``f_i = sum_k w_k k(d_k, .)`` is a list of atoms ``d_k`` and
 weights ``w_k``; destructive KOMP keeps that list short. Read from the top: kernels,
 losses and proximities in `formulas`; KOMP, then `HALK.step`, which is S3 to S9, in
-`network`; length scales that adapt; the baselines with fixed features come last.
+`network`; length scales that adapt; the baselines with fixed features; and the second
+order, N0 to N6, in `newton`.
 """
 
 from halk.reference.adaptive import AdaptiveHALK, Guards, leave_one_out_length_scale
@@ -32,10 +33,12 @@ from halk.reference.formulas import (
     rational_quadratic,
 )
 from halk.reference.network import HALK, Exchange, Info, komp
+from halk.reference.newton import BOUNDS, NewtonAgent, NewtonHALK, NewtonInfo
 
 __all__ = [
-    "ADMM", "HALK", "LOSSES", "PROXIMITIES", "AdaptiveHALK", "Array",
-    "Diffusion", "Exchange", "Guards", "Info", "Kernel", "Loss", "PrimalDual",
-    "gaussian", "komp", "laplacian", "leave_one_out_length_scale", "linear", "matern32",
-    "matern52", "periodic", "polynomial", "rational_quadratic",
+    "ADMM", "BOUNDS", "HALK", "LOSSES", "PROXIMITIES", "AdaptiveHALK", "Array",
+    "Diffusion", "Exchange", "Guards", "Info", "Kernel", "Loss", "NewtonAgent",
+    "NewtonHALK", "NewtonInfo", "PrimalDual", "gaussian", "komp", "laplacian",
+    "leave_one_out_length_scale", "linear", "matern32", "matern52", "periodic",
+    "polynomial", "rational_quadratic",
 ]  # fmt: skip
