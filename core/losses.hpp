@@ -38,7 +38,7 @@ struct Loss {
   // curvature, 0 for nothing to learn. Losses of one slope are sigma times theirs, the standard
   // deviation of the noise, and round at a kink.
   Bound bound(double f, double y, double sigma) const {
-    const double size = std::abs(y - f), c = parameter, smooth = 0.2 * sigma;
+    const double size = std::abs(y - f), c = parameter, smooth = 0.5 * sigma;
     if (kind == huber) return {y, c / std::max(size, c)};
     if (kind == logistic) return {f - 4.0 * slope(f, y), 0.25};
     if (kind == quantile) {

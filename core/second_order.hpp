@@ -36,7 +36,7 @@ class SecondOrder {
  public:
   static constexpr double SILENT = 1e-9;   // multipliers below neither pull nor ask for a variance
   static constexpr double HUGE = 1e150;    // residuals beyond it are not learned
-  static constexpr double SETTLED = 20;    // readings after which the robust threshold is halved
+  static constexpr double SETTLED = 20;    // readings after which the robust threshold is narrower
   static constexpr double CERTAIN = 0.01;  // answers of a larger variance count less than half
   static constexpr int MAX_PENDING = 16;   // updates of S that are applied in one pass
   static constexpr bool ADAPTS_FIRST = true;
@@ -220,9 +220,9 @@ class SecondOrder {
   double span_of(const double* u, const double* g) const {
     return std::max(dot(u, g, D.end()), 0.0);
   }
-  // Twice as wide while a sensor is not known well.
+  // Wider while a sensor is not known well: a dozen readings leave no warm-up.
   double robust_threshold(const Settings& s) const {
-    return state.readings < SETTLED ? 2.0 * s.robust : s.robust;
+    return state.readings < SETTLED ? 1.5 * s.robust : s.robust;
   }
 
   // k (unless known), u = Q k, g = S u in the workspace; s and k(x, x).

@@ -372,7 +372,7 @@ def test_multipliers_told_are_bounded():
 def test_no_reading_moves_a_prediction_by_more_than_its_threshold(n_readings, rng):
     X, Y = stream(rng, n_readings, 1, share_missing=0.0)
     learner = run(network(1, []), X, Y)
-    phi, x = (6.0 if n_readings < 20 else 3.0), np.array([[0.4]])
+    phi, x = (4.5 if n_readings < 20 else 3.0), np.array([[0.4]])
     was, v = learner.predict(0, x), learner.variance(0, x)
     moves = []
     for off in [0.1, 0.5, 2.0, 10.0, 1e3, 1e8, 1e200]:
