@@ -108,6 +108,10 @@ static std::shared_ptr<Kernel> pair_kernel(std::shared_ptr<Kernel> left,
   return std::make_shared<Pair>(std::move(left), std::move(right), is_sum);
 }
 
+static std::shared_ptr<Kernel> labelled_kernel(std::shared_ptr<Kernel> inner, double between) {
+  return std::make_shared<Labelled>(std::move(inner), between);
+}
+
 static nb::object evaluate(const Kernel& kernel, In<2> X, In<2> Y, double scale) {
   const std::size_t n = X.shape(0), m = Y.shape(0), p = kernel.p;
   require(X.shape(1) == p && Y.shape(1) == p,
@@ -172,6 +176,7 @@ static void bind_components(nb::module_& m) {
   m.def("native_kernel", &native_kernel, "name"_a, "n_features"_a, "length_scale"_a,
         "parameters"_a);
   m.def("python_kernel", &python_kernel, "n_features"_a, "matrix"_a, "length_scale"_a);
+  m.def("labelled_kernel", &labelled_kernel, "inner"_a, "between"_a);
   m.def("pair_kernel", &pair_kernel, "left"_a, "right"_a, "is_sum"_a);
   nb::class_<Loss>(m, "Loss")
       .def("__init__", &make_loss, "name"_a, "parameter"_a, "curvature"_a, "slope"_a.none())
@@ -592,10 +597,9 @@ static void bind_peer(nb::module_& m, const char* name) {
         "adapt",
         [](P& a, In<1> x, double y) {
           require(x.size() == std::size_t(a.settings.kernel->p), "x must have all features");
-          SecondOrder::Answer before{};
-          a.take_back_on_error(
-              [&] { before = a.agent.adapt(a.settings, a.pace, a.workspace, x.data(), y); });
-          return nb::make_tuple(before.value, before.variance);
+          double carried = 0.0;
+          a.take_back_on_error([&] { carried = a.adapt(x.data(), y); });
+          return carried;
         },
         "x"_a, "y"_a);
   else

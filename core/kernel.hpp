@@ -207,6 +207,25 @@ inline std::shared_ptr<Kernel> make_kernel(const std::string& name, int p,
   return nullptr;
 }
 
+// A kernel of all features but the last, a label, times `between` where labels differ.
+struct Labelled final : Kernel {
+  std::shared_ptr<Kernel> inner;
+  double between;
+  Labelled(std::shared_ptr<Kernel> kernel, double between)
+      : Kernel(kernel->p + 1), inner(std::move(kernel)), between(between) {
+    at_itself = inner->at_itself;
+    is_python = inner->is_python;
+  }
+  void rows(Atoms a, const double* x, int b, double* out, std::size_t ld, double scale,
+            Prefetch) const override {
+    const double* labels = a.data + std::size_t(p - 1) * a.ld;
+    for (int r = 0; r < b; ++r, x += p, out += ld) {
+      inner->rows(a, x, 1, out, ld, scale, {});
+      for (int k = 0; k < a.n; ++k) out[k] *= labels[k] == x[p - 1] ? 1.0 : between;
+    }
+  }
+};
+
 // Sum or product of two kernels.
 struct Pair final : Kernel {
   std::shared_ptr<Kernel> left, right;

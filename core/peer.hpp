@@ -35,6 +35,13 @@ struct Peer {
     return agent.predict(settings, x, scratch);
   }
 
+  // Learn a reading (second order); returns what the queries carry.
+  double adapt(const double* x, double y) {
+    workspace.tape.rewind();
+    agent.adapt(settings, pace, workspace, x, y);
+    return agent.take_reading(settings, workspace, x, y, int(edges.size()));
+  }
+
   // What the agent answers to queries.
   void answer(const Queries& queries, Answer* out) {
     workspace.tape.rewind();

@@ -143,7 +143,7 @@ class SecondOrder {
       Edge& edge = edges[queries.edge[r]];
       edge.told = std::min(queries.multiplier[r], s.largest_multiplier);
       double value = dot(k, D.weights(), end), variance = 0.0;
-      if (s.exchanges_readings ? edge.tolerance < LARGEST : edge.told > SILENT) {
+      if (s.exchanges_readings || edge.told > SILENT) {
         Point at = look(s, ws, x, k);
         at.multiplier = edge.told;
         at.origin = r;
@@ -410,7 +410,7 @@ class SecondOrder {
     for (int k = 0; k < e.n; ++k) {
       Edge& edge = e.edge[k];
       const double h = 0.5 * square(own - e.answer[k].value), excess = h - edge.tolerance;
-      if (!(h < 0.5 * HUGE * HUGE) || !(edge.tolerance < LARGEST)) continue;
+      if (!(h < 0.5 * HUGE * HUGE)) continue;
       if (edge.asked == 0.0) edge.disagreement = h;
       const double step =
           (excess + s.tightening) / (4.0 * (edge.disagreement + edge.tolerance) + 1e-12);

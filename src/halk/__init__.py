@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         theory,
     )
     from halk.errors import CheckpointError, DivergenceError, HalkError, LawError
-    from halk.learners import HALK
+    from halk.learners import HALK, NewtonHALK
     from halk.network import Network
     from halk.sensing import SensorModel, fit
     from halk.streams import DataError
@@ -36,6 +36,7 @@ __all__ = [
     "HalkError",
     "LawError",
     "Network",
+    "NewtonHALK",
     "SensorModel",
     "Trace",
     "__version__",
@@ -65,6 +66,7 @@ _HOMES = {
     "HalkError": "halk.errors",
     "LawError": "halk.errors",
     "Network": "halk.network",
+    "NewtonHALK": "halk.learners",
     "SensorModel": "halk.sensing",
     "Trace": "halk.trace",
     "fit": "halk.sensing",

@@ -6,13 +6,14 @@ same numbers in the same order, so both give the same trajectory bit for bit.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from halk import _core
 from halk._validation import (
     Indices,
+    Matrix,
     Vector,
     array,
     finite_array,
@@ -34,6 +35,7 @@ from halk.state import (
     MULTIPLIER,
     SCALE,
     STD,
+    SUSPECTS,
     TARGET,
     TOLERANCE,
     VIOLATION,
@@ -78,6 +80,37 @@ class Settings(NamedTuple):
         return self.removes_offset or self.removes_std
 
 
+class NewtonSettings(NamedTuple):
+    """The numbers of a second-order learner that all its agents share."""
+
+    forgetting: float  # beta
+    regularization: float  # lambda
+    robust: float  # phi, 0 for none
+    novelty: float
+    max_atoms: int
+    budget: float  # epsilon, of a compression
+    dual_gain: float  # kappa
+    warm_up: float  # t0
+    largest_multiplier: float  # mu_max
+    tightening: float  # nu
+    exchanges_readings: bool  # instead of predictions
+    removes_offset: bool  # of the target
+    removes_std: bool
+    first_multiplier: float  # mu_0
+
+    @property
+    def start(self) -> float:
+        """What multipliers start from."""
+        return 0.0 if self.exchanges_readings else self.first_multiplier
+
+    def native(
+        self, kernel: Kernel, loss: Loss, n_features: int
+    ) -> _core.NewtonSettings:
+        """Return the settings for the core."""
+        numbers: Any = self[:-1]
+        return _core.NewtonSettings(kernel.native(n_features), loss.native(), *numbers)
+
+
 class Pace(NamedTuple):
     """The numbers that may differ between agents."""
 
@@ -102,10 +135,14 @@ class Query(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a neighbour answers: its prediction, and the log of its scale."""
+    """What a neighbour answers: its prediction; with adaptation, the log of its scale.
+
+    In second order the variance of its field there.
+    """
 
     value: float
     log_scale: float = 0.0
+    variance: float = 0.0
 
 
 def native_settings(
@@ -121,48 +158,25 @@ def native_settings(
     )
 
 
-class Agent:
-    """One agent: its function, its multipliers, and the step it is in.
+class CoreAgent:
+    """One agent as a state machine without I/O: what both orders have alike.
 
     A step is ``ask`` (if there is a reading), then ``answer`` for every query that came
     in, then ``update`` with the answers that came back.
-
-    Parameters
-    ----------
-    components, settings, pace : Components, Settings, Pace
-        Formulas and numbers; ``HALK.agent`` hands out agents that are set up.
-    neighbours : sequence of int
-        Identities of the neighbours, ascending.
-    tolerance : array (n_neighbours,)
-    n_features : int
     """
 
-    def __init__(
-        self,
-        components: Components,
-        settings: Settings,
-        pace: Pace,
-        neighbours: Sequence[int],
-        tolerance: Any,
-        n_features: int,
-    ) -> None:
-        self.components, self.settings, self.pace = components, settings, pace
+    kernel: Kernel
+    loss: Loss
+    _core: _core.Peer | _core.NewtonPeer
+    _is_second: ClassVar[bool]
+
+    def __init__(self, neighbours: Sequence[int], n_features: int) -> None:
         self.neighbours = [int(j) for j in neighbours]
         ordered = self.neighbours == sorted(set(self.neighbours))
         require(ordered, "neighbours", "be ascending and distinct", neighbours)
         self.n_features = integer("n_features", n_features, minimum=1)
-        tolerance = array("tolerance", tolerance, (len(self.neighbours),))
-        native = native_settings(components, settings, n_features)
-        self._core = _core.Peer(native, start_edges(tolerance), np.array([pace]))
         self._reading: tuple[Vector, float, float] | None = None
         self._queries: dict[int, Query] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (
-            self.components, self.settings, self.pace, self.neighbours, self.tolerance,
-            self.n_features,
-        )  # fmt: skip
-        return Agent, arguments, self.state_dict()
 
     # looking inside
 
@@ -170,22 +184,6 @@ class Agent:
     def order(self) -> int:
         """Number of atoms."""
         return int(self._core.order[0])
-
-    @property
-    def scale(self) -> float:
-        """What it multiplies the length scale of the kernel by."""
-        return float(self._core.agents[0, SCALE])
-
-    @property
-    def function(self) -> Function:
-        """A copy of the agent's function."""
-        kernel = rescale(self.components.kernel, self.scale)
-        return Function(kernel, *self._core.function())
-
-    @property
-    def adaptation(self) -> Vector:
-        """What the adaptation remembers; the log of the proposed scale first."""
-        return self._core.agents[0, ADAPTATION]
 
     @property
     def target(self) -> Vector:
@@ -243,44 +241,19 @@ class Agent:
     def _point(self, x: Any) -> Vector:
         return finite_array("x", x, (self.n_features,))
 
-    def ask(self, x: Any, y: float) -> dict[int, Query]:
-        """Take in a reading; return the query to send to each neighbour.
-
-        Moves the running statistics of the target, if those are removed, and changes
-        nothing else of the model.
-
-        Raises
-        ------
-        DivergenceError
-            If the prediction at ``x`` has left the finite numbers; nothing is changed.
-        """
+    def _check_reading(self, x: Any, y: Any) -> tuple[Vector, float]:
         point, y = self._point(x).copy(), real("y", y)
         require(abs(y) < LARGEST, "y", f"be below {LARGEST:g} in size", y)
-        labels = self.components.loss.takes_labels
+        labels = self.loss.takes_labels
         require(not labels or abs(y) == 1, "y", "be -1 or +1", y)
-        self._predict_finite(point)
-        if self.settings.standardizes:
-            self._core.observe(y)
-        own, std = self._core.predict(point), float(self.target[STD])
-        self._reading = (point, y, own)
+        return point, y
+
+    def _make_queries(self, point: Vector, own: float) -> dict[int, Query]:
+        std = float(self.target[STD])
         return {
             j: Query(point, own, float(mu), std)
             for j, mu in zip(self.neighbours, self.multipliers, strict=True)
         }
-
-    def answer(self, neighbour: int, query: Query) -> Answer:
-        """Return the prediction at a neighbour's point, and remember to be taught.
-
-        Under the exact coupling ``update`` uses the query. An agent that has read
-        nothing takes offset and std over from its first query, if those are removed.
-        """
-        query = self._check_query(neighbour, query)
-        self._predict_finite(query.x)
-        self._queries.pop(neighbour, None)  # an earlier one is out of date
-        if self.settings.is_exact and query.multiplier > 0:
-            self._queries[neighbour] = query
-        self._core.adopt(query.value, query.std)
-        return Answer(self._core.predict(query.x), float(self.adaptation[0]))
 
     def _check_query(self, neighbour: int, query: Query) -> Query:
         """Return a neighbour's query if it is sound, with a point of its own."""
@@ -288,35 +261,23 @@ class Agent:
             known = ", ".join(map(str, self.neighbours)) or "none"
             raise ValueError(f"neighbour must be one of {known}, got {neighbour!r}")
         value, std = real("value", query.value), positive("std", query.std)
+        within = 1 / LARGEST < std < LARGEST
+        require(within, "std", f"be between {1 / LARGEST:g} and {LARGEST:g}", std)
         require(abs(value) < LARGEST, "value", f"be below {LARGEST:g} in size", value)
         multiplier = nonnegative("multiplier", query.multiplier)
         return Query(self._point(query.x).copy(), value, multiplier, std)
 
-    def _predict_finite(self, x: Vector) -> None:
-        value = self._core.predict(x)
-        if not abs(value) <= LARGEST:
-            raise DivergenceError(
-                f"learning diverged: the prediction is {value:g}; use "
-                f"step='normalized', or a step size below {self.pace.step_size:g}"
-            )
+    def _edge(self, neighbour: int) -> int:
+        return self.neighbours.index(neighbour)
 
-    def update(self, answers: Mapping[int, Answer] | None = None) -> None:
-        """Finish the step with the answers that came; missing ones may be left out."""
-        answers = answers or {}
-        for j, answer in answers.items():
-            value = real(f"answer of {j}", answer.value)
-            require(abs(value) < LARGEST, f"answer of {j}", "be finite", answer)
-            real(f"log scale of {j}", answer.log_scale)
-        came = [answers.get(j) for j in self.neighbours]
-        values = np.array([[np.nan if a is None else a.value] for a in came])
-        logs = [answer.log_scale for answer in came if answer is not None]
-        around = sum(logs) / len(logs) if logs else np.nan
+    def _finish(self, answers: Matrix, around: float) -> None:
+        """Let the core make the rest of the step; (n_neighbours, ...) answers."""
         asked = sorted(self._queries.items())
         points = np.array([query.x for _, query in asked]).reshape(-1, self.n_features)
-        edges = np.array([self.neighbours.index(j) for j, _ in asked], np.int32)
+        edges = np.array([self._edge(j) for j, _ in asked], np.int32)
         carried = np.array([query[1:] for _, query in asked], float).reshape(-1, 3)
         x, y, _ = self._reading or (None, 0.0, 0.0)
-        self._core.update(x, y, values.reshape(-1, 1), around, points, edges, carried)
+        self._core.update(x, y, answers, around, points, edges, carried)
         self._reading, self._queries = None, {}
 
     # saving
@@ -345,7 +306,7 @@ class Agent:
             That names what does not fit; the agent is then as it was.
         """
         p, n_neighbours = self.n_features, len(self.neighbours)
-        arrays = check_native_state(state, 1, n_neighbours, p)
+        arrays = check_native_state(state, 1, n_neighbours, p, self._is_second)
         reading, queries = None, {}
         if "reading" in state:
             row = finite_array("reading", state["reading"], (p + 2,))
@@ -359,3 +320,200 @@ class Agent:
         self._reading, self._queries = reading, queries
 
     __setstate__ = load_state_dict
+
+
+class Agent(CoreAgent):
+    """One agent by first-order steps: its function, multipliers, the step it is in.
+
+    Parameters
+    ----------
+    components, settings, pace : Components, Settings, Pace
+        Formulas and numbers; ``HALK.agent`` hands out agents that are set up.
+    neighbours : sequence of int
+        Identities of the neighbours, ascending.
+    tolerance : array (n_neighbours,)
+    n_features : int
+    """
+
+    _core: _core.Peer
+    _is_second = False
+
+    def __init__(
+        self,
+        components: Components,
+        settings: Settings,
+        pace: Pace,
+        neighbours: Sequence[int],
+        tolerance: Any,
+        n_features: int,
+    ) -> None:
+        super().__init__(neighbours, n_features)
+        self.components, self.settings, self.pace = components, settings, pace
+        self.kernel, self.loss = components.kernel, components.loss
+        tolerance = array("tolerance", tolerance, (len(self.neighbours),))
+        native = native_settings(components, settings, n_features)
+        self._core = _core.Peer(native, start_edges(tolerance), np.array([pace]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (
+            self.components, self.settings, self.pace, self.neighbours, self.tolerance,
+            self.n_features,
+        )  # fmt: skip
+        return Agent, arguments, self.state_dict()
+
+    @property
+    def scale(self) -> float:
+        """What it multiplies the length scale of the kernel by."""
+        return float(self._core.agents[0, SCALE])
+
+    @property
+    def function(self) -> Function:
+        """A copy of the agent's function."""
+        kernel = rescale(self.components.kernel, self.scale)
+        return Function(kernel, *self._core.function())
+
+    @property
+    def adaptation(self) -> Vector:
+        """What the adaptation remembers; the log of the proposed scale first."""
+        return self._core.agents[0, ADAPTATION]
+
+    def ask(self, x: Any, y: float) -> dict[int, Query]:
+        """Take in a reading; return the query to send to each neighbour.
+
+        Moves the running statistics of the target, if those are removed, and changes
+        nothing else of the model.
+
+        Raises
+        ------
+        DivergenceError
+            If the prediction at ``x`` has left the finite numbers; nothing is changed.
+        """
+        point, y = self._check_reading(x, y)
+        self._predict_finite(point)
+        if self.settings.standardizes:
+            self._core.observe(y)
+        own = self._core.predict(point)
+        self._reading = (point, y, own)
+        return self._make_queries(point, own)
+
+    def answer(self, neighbour: int, query: Query) -> Answer:
+        """Return the prediction at a neighbour's point, and remember to be taught.
+
+        Under the exact coupling ``update`` uses the query. An agent that has read
+        nothing takes offset and std over from its first query, if those are removed.
+        """
+        query = self._check_query(neighbour, query)
+        self._predict_finite(query.x)
+        self._queries.pop(neighbour, None)  # an earlier one is out of date
+        if self.settings.is_exact and query.multiplier > 0:
+            self._queries[neighbour] = query
+        self._core.adopt(query.value, query.std)
+        return Answer(self._core.predict(query.x), float(self.adaptation[0]))
+
+    def _predict_finite(self, x: Vector) -> None:
+        value = self._core.predict(x)
+        if not abs(value) <= LARGEST:
+            raise DivergenceError(
+                f"learning diverged: the prediction is {value:g}; use "
+                f"step='normalized', or a step size below {self.pace.step_size:g}"
+            )
+
+    def update(self, answers: Mapping[int, Answer] | None = None) -> None:
+        """Finish the step with the answers that came; missing ones may be left out."""
+        answers = answers or {}
+        for j, answer in answers.items():
+            value = real(f"answer of {j}", answer.value)
+            require(abs(value) < LARGEST, f"answer of {j}", "be finite", answer)
+            real(f"log scale of {j}", answer.log_scale)
+        came = [answers.get(j) for j in self.neighbours]
+        values = np.array([[np.nan if a is None else a.value] for a in came])
+        logs = [answer.log_scale for answer in came if answer is not None]
+        around = sum(logs) / len(logs) if logs else np.nan
+        self._finish(values.reshape(-1, 1), around)
+
+
+class NewtonAgent(CoreAgent):
+    """One agent by second-order steps: it adapts to its reading, then talks.
+
+    Parameters
+    ----------
+    kernel, loss : Kernel, Loss
+    settings : NewtonSettings
+    noise : float
+        ``NewtonHALK.agent`` hands out agents that are set up.
+    neighbours : sequence of int
+        Identities of the neighbours, ascending.
+    tolerance : array (n_neighbours,)
+    n_features : int
+    """
+
+    _core: _core.NewtonPeer
+    _is_second = True
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss,
+        settings: NewtonSettings,
+        noise: float,
+        neighbours: Sequence[int],
+        tolerance: Any,
+        n_features: int,
+    ) -> None:
+        super().__init__(neighbours, n_features)
+        self.kernel, self.loss, self.settings = kernel, loss, settings
+        self.noise = positive("noise", noise)
+        tolerance = array("tolerance", tolerance, (len(self.neighbours),))
+        edges = start_edges(tolerance, settings.start, is_second=True)
+        native = settings.native(kernel, loss, n_features)
+        self._core = _core.NewtonPeer(native, edges, np.array([[self.noise]]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (
+            self.kernel, self.loss, self.settings, self.noise, self.neighbours,
+            self.tolerance, self.n_features,
+        )  # fmt: skip
+        return NewtonAgent, arguments, self.state_dict()
+
+    @property
+    def function(self) -> Function:
+        """A copy of the agent's function."""
+        return Function(self.kernel, *self._core.function())
+
+    @property
+    def suspects(self) -> int:
+        """How many of its readings lost weight, for being far from all expected."""
+        return int(self._core.agents[0, SUSPECTS])
+
+    def ask(self, x: Any, y: float) -> dict[int, Query]:
+        """Learn a reading; return the query to send to each neighbour.
+
+        A second reading in the same step is learned too; the first one's queries are
+        out of date then.
+        """
+        point, y = self._check_reading(x, y)
+        own = self._core.adapt(point, y)
+        self._reading = (point, y, own)
+        return self._make_queries(point, own)
+
+    def answer(self, neighbour: int, query: Query) -> Answer:
+        """Return prediction and variance at a neighbour's point, to be taught later.
+
+        The prediction is NaN while the agent does not know its own scale: there is
+        nothing to be sent then. Where readings are exchanged nobody waits for it.
+        """
+        query = self._check_query(neighbour, query)
+        self._queries[neighbour] = query
+        edge, carried = np.array([self._edge(neighbour)], np.int32), [query[1:]]
+        value, variance = self._core.answer(query.x[None], edge, np.array(carried))[0]
+        return Answer(float(value), variance=float(variance))
+
+    def update(self, answers: Mapping[int, Answer] | None = None) -> None:
+        """Finish the step with the answers that came; missing ones may be left out."""
+        given = np.full((len(self.neighbours), 2), np.nan)
+        for j, answer in (answers or {}).items():
+            value = real(f"answer of {j}", answer.value)
+            require(abs(value) < LARGEST, f"answer of {j}", "be finite", answer)
+            variance = nonnegative(f"variance of {j}", answer.variance)
+            given[self._edge(j)] = value, variance
+        self._finish(given, np.nan)

@@ -428,6 +428,35 @@ def _part(name: str, value: Any) -> Kernel:
 
 
 @dataclass(frozen=True)
+class Labelled(Kernel):
+    """A kernel of points whose last feature says whose they are.
+
+    ``kernel`` of the other features, times ``exp(-identity)`` between points with
+    different labels.
+    """
+
+    kernel: Kernel
+    identity: float = 0.0
+
+    _native = "labelled"
+    _checks: ClassVar = {"identity": nonnegative}
+    _examples = ((Gaussian(0.5), 0.3),)
+
+    def matrix(self, X: Matrix, Y: Matrix) -> Matrix:
+        other = np.where(X[:, -1:] == Y[:, -1], 1.0, np.exp(-self.identity))
+        return self.kernel.matrix(X[:, :-1], Y[:, :-1]) * other
+
+    def check_features(self, n_features: int) -> None:
+        require(n_features > 1, "n_features", "be above 1 for labels", n_features)
+        self.kernel.check_features(n_features - 1)
+
+    def native(self, n_features: int) -> _core.Kernel:
+        self.check_features(n_features)
+        inner = self.kernel.native(n_features - 1)
+        return _core.labelled_kernel(inner, float(np.exp(-self.identity)))
+
+
+@dataclass(frozen=True)
 class _Pair(Kernel):
     left: Kernel
     right: Kernel

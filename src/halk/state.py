@@ -19,21 +19,38 @@ COUNT, MEAN, SQUARES, OFFSET, STD, ADOPTED = range(6)
 """Columns of the numbers of an agent: first the running statistics of its target."""
 TARGET, ADAPTATION, SCALE, READINGS = slice(6), slice(6, 10), 10, 11
 """Then what its adaptation remembers, its multiple of the length scale, and a count."""
-N_NUMBERS = 12
 
-TOLERANCE, MULTIPLIER, VIOLATION, ASKED = range(4)
-"""Columns of the numbers of an edge; ``VIOLATION`` is a sum over ``ASKED`` steps."""
+READS, SUSPECTS = 57, 58
+"""Of an agent of second order, after its target and the sample of its scale."""
+
+TOLERANCE, MULTIPLIER, VIOLATION, ASKED, TOLD = range(5)
+"""Columns of the numbers of an edge; ``VIOLATION`` is a sum over ``ASKED`` steps.
+
+``TOLD``, the neighbour's multiplier for the way back, and a running disagreement are
+known in second order only.
+"""
+
+WIDTHS = {False: (12, 4), True: (60, 6)}
+"""Numbers per agent and per edge, of first and second order."""
 
 
-def start_edges(tolerance: Vector, multiplier: float = 0.0) -> Matrix:
+def start_edges(
+    tolerance: Vector, multiplier: float = 0.0, is_second: bool = False
+) -> Matrix:
     """Return the numbers of edges before the first step."""
-    edges = np.zeros((len(tolerance), 4))
+    edges = np.zeros((len(tolerance), WIDTHS[is_second][1]))
     edges[:, TOLERANCE], edges[:, MULTIPLIER] = tolerance, multiplier
+    if is_second:
+        edges[:, TOLD] = multiplier
     return edges
 
 
 def check_native_state(
-    state: Mapping[str, Any], n_agents: int, n_edges: int, n_features: int
+    state: Mapping[str, Any],
+    n_agents: int,
+    n_edges: int,
+    n_features: int,
+    is_second: bool = False,
 ) -> dict[str, Any]:
     """Return the arrays of a state as the native core takes them.
 
@@ -44,10 +61,13 @@ def check_native_state(
     """
     order = check_counts(state, "order", n_agents)
     n_atoms, n_cells = sum(order.tolist()), sum(m * m for m in order.tolist())
+    agent, edge = WIDTHS[is_second]
     shapes = {
         "atoms": (n_atoms, n_features), "weights": (n_atoms,), "inverse": (n_cells,),
-        "agents": (n_agents, N_NUMBERS), "edges": (n_edges, 4),
+        "agents": (n_agents, agent), "edges": (n_edges, edge),
     }  # fmt: skip
+    if is_second:
+        shapes |= {"values": (n_atoms,), "covariance": (n_cells,)}
     arrays: dict[str, Any] = {
         name: array(name, _take(state, name), shape) for name, shape in shapes.items()
     }
@@ -55,10 +75,12 @@ def check_native_state(
     check_state(
         arrays
         | {"multipliers": edges[:, MULTIPLIER], "asked": edges[:, ASKED]}
-        | {"count": agents[:, COUNT], "readings": agents[:, READINGS]}
+        | {"count": agents[:, COUNT]}
+        | {"readings": agents[:, READS if is_second else READINGS]}
     )
-    for name, column in (("std", STD), ("scale", SCALE)):
-        require_each(name, "be positive", agents[:, column], agents[:, column] > 0)
+    require_each("std", "be positive", agents[:, STD], agents[:, STD] > 0)
+    if not is_second:
+        require_each("scale", "be positive", agents[:, SCALE], agents[:, SCALE] > 0)
     return arrays | {"order": order}
 
 

@@ -72,7 +72,7 @@ def run(model: HALK, readings: Readings, n_threads: int):
     """Run the core with threads, which small networks have no use for."""
     simulator = prepare(model, readings)
     record = Record.room_for(readings)
-    assert simulator._core.run(*readings, *record, np.zeros(0), n_threads) == -1
+    assert simulator._core.run(*readings, *record, n_threads) == -1
     return simulator, record
 
 

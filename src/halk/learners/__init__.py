@@ -2,7 +2,7 @@
 
 | | multipliers | fixed price | mixing | consensus ADMM | nothing |
 |---|---|---|---|---|---|
-| dictionary | HALK, Consensus | Penalty | | | Alone, POLK (pooled) |
+| dictionary | HALK, NewtonHALK, Consensus | Penalty | | | Alone, POLK (pooled) |
 | fixed features | Linear, RBFNetwork | | RFFDiffusion | RFFADMM | NLMS |
 """
 
@@ -13,6 +13,7 @@ from halk.learners.dictionary import DictionaryLearner
 from halk.learners.fixed_features import FeatureLearner
 from halk.learners.halk import HALK
 from halk.learners.linear import Linear
+from halk.learners.newton import NewtonHALK
 from halk.learners.nlms import NLMS
 from halk.learners.penalty import Penalty
 from halk.learners.polk import POLK
@@ -31,6 +32,7 @@ __all__ = [
     "FeatureLearner",
     "Learner",
     "Linear",
+    "NewtonHALK",
     "Penalty",
     "RBFNetwork",
     "RFFDiffusion",

@@ -24,7 +24,7 @@ from halk.state import ADOPTED
 class Functions(Sequence[Function]):
     """The agents' functions, made when they are asked for."""
 
-    def __init__(self, learner: DictionaryLearner) -> None:
+    def __init__(self, learner: KernelLearner) -> None:
         self._learner = learner
 
     def __len__(self) -> int:
@@ -41,7 +41,32 @@ class Functions(Sequence[Function]):
         return self._learner.function(agent)
 
 
-class DictionaryLearner(Learner):
+class KernelLearner(Learner):
+    """A learner whose agents hold a kernel dictionary each."""
+
+    @property
+    def functions(self) -> Functions:
+        """The agents' functions, in units of the target less offset, over std."""
+        return Functions(self)
+
+    def function(self, agent: int | str) -> Function:
+        """Return a copy of one agent's function."""
+        i = self.network.index(agent)
+        if self._executor is None:
+            raise ValueError("functions must be learned first: call learn_one")
+        executor: Any = self._executor
+        function: Function = executor.function(i)
+        return function
+
+    def _agent_of(self, agent: int | str, n_features: int | None) -> tuple[int, int]:
+        """Return index and length of the inputs of an agent to be made."""
+        n_features = self.n_features if n_features is None else n_features
+        if n_features is None:
+            raise ValueError("n_features must be given before the first reading")
+        return self.network.index(agent), n_features
+
+
+class DictionaryLearner(KernelLearner):
     """A learner on the engine of HALK; what it leaves out has the values below.
 
     Multipliers move by S6 from zero; with ``fixed_multiplier`` they are that number and
@@ -124,30 +149,13 @@ class DictionaryLearner(Learner):
             return np.full(self.network.n_edges, self._fixed_multiplier or 0.0)
         return self._executor.multipliers
 
-    @property
-    def functions(self) -> Functions:
-        """The agents' functions, in units of the target less offset, over std."""
-        return Functions(self)
-
-    def function(self, agent: int | str) -> Function:
-        """Return a copy of one agent's function."""
-        i = self.network.index(agent)
-        if self._executor is None:
-            raise ValueError("functions must be learned first: call learn_one")
-        executor: Any = self._executor
-        function: Function = executor.function(i)
-        return function
-
     def agent(self, agent: int | str, n_features: int | None = None) -> Agent:
         """Return one agent by itself, untaught, with the settings it has here.
 
         Agents talk by messages that somebody carries; they follow the trajectory of
         this learner bit for bit. ``n_features`` is needed before the first reading.
         """
-        i = self.network.index(agent)
-        n_features = self.n_features if n_features is None else n_features
-        if n_features is None:
-            raise ValueError("n_features must be given before the first reading")
+        i, n_features = self._agent_of(agent, n_features)
         edges = slice(self.network.indptr[i], self.network.indptr[i + 1])
         tolerance = self.network.tolerance[edges].copy()
         if self._tolerance is not None:

@@ -69,7 +69,7 @@ class FreeNode(Node):
         self._pulls[peer.name] = stamp
         if self._deadline == inf and self._pulling(self._pulls):
             self._deadline = now + self.wait
-        return [self._send(peer.name, Answer(*stamp, *answer))]
+        return [self._send(peer.name, Answer(*stamp, *answer[:2]))]
 
     def _answered(self, peer: Peer, answer: Answer, now: float) -> list[Parcel]:
         stamp = Stamp(answer.incarnation, answer.sequence)
@@ -112,7 +112,7 @@ class FreeNode(Node):
         """Return what must outlive a restart, as JSON."""
         return super().notes() | {
             "got": {
-                name: as_text(name, stamp, Answer(*stamp, *self._got[name]))
+                name: as_text(name, stamp, Answer(*stamp, *self._got[name][:2]))
                 for name, stamp in self._used.items()
             },
             "pulls": {name: list(stamp) for name, stamp in self._pulls.items()},

@@ -98,7 +98,7 @@ class LockstepNode(Node):
         if isinstance(turn, Pass):
             return None
         try:
-            return Answer(*stamp, *self._reply(peer, turn))
+            return Answer(*stamp, *self._reply(peer, turn)[:2])
         except ProtocolError as error:
             self.refused[error.reason] += 1
             return None

@@ -4,7 +4,7 @@ import numpy as np
 
 from halk import agent as agents
 from halk._validation import Vector
-from halk.agent import CONSTANT, WARM_UP, Agent
+from halk.agent import CONSTANT, LARGEST, WARM_UP, Agent
 from halk.net.limits import Limits
 from halk.net.messages import Answer, Query, Reason, refuse
 from halk.state import ADOPTED, COUNT, MEAN, SQUARES, STD
@@ -55,6 +55,8 @@ def vetted_query(
         refuse(Reason.INPUT, f"a point beyond {limits.point:g}")
     vet_value(limits, targets, query.value)
     own = _own_std(agent, query)
+    if not 1 / LARGEST < query.std < LARGEST:
+        refuse(Reason.STD, f"std {query.std:g}")
     if not 1 / LARGEST_RATIO <= own / query.std <= LARGEST_RATIO:
         refuse(Reason.STD, f"std {query.std:g}, this agent's is {own:g}")
     multiplier, weakened = query.multiplier, []

@@ -34,7 +34,7 @@ What the equations leave open, and what is done here:
 - **Order.** N3, then N4 one query after another, in the order of the agent's edges. An
   edge with a multiplier of at most 1e-9 neither pulls nor counts in N3. Multipliers
   told are taken as ``mu_max`` at most.
-- **Robust weight.** ``phi`` is ``1.5 robust`` while ``n_i < 20`` and ``robust`` after; a
+- **Robust weight.** ``phi`` is ``1.5 robust`` while ``n_i < 20``, ``robust`` after; a
   reading counts in ``n_i`` once N1 is done. N3 weighs each answer by itself: OBS's rule
   raises ``sigma2 / om_ij``, with the residual ``a_ij - F_i`` and f_i's variance after
   N1. No value then moves f(x) by more than ``phi sqrt(v)``, whoever sends it.
@@ -71,7 +71,9 @@ from numpy.typing import ArrayLike
 from halk.reference.formulas import Array, Kernel
 
 ROUNDING, DRIFT, TIE, SILENT, HUGE = 1e-14, 1e-6, 1e-9, 1e-9, 1e150
-SETTLED = 20  # readings after which the robust threshold is no longer half as wide again
+SETTLED = (
+    20  # readings after which the robust threshold is no longer half as wide again
+)
 
 Bound = Callable[[float, float, float], tuple[float, float]]
 SMOOTHING = 0.5  # of kinks, in standard deviations of the noise

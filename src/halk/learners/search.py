@@ -1,0 +1,280 @@
+"""Length scales and noise found with the first readings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from halk._validation import Indices, Matrix, Vector, array
+from halk.function import Function
+from halk.simulator import NewtonSimulator, Readings, Record
+from halk.state import STD
+
+AUTO = "auto"
+
+PER_AGENT, ALONE, LARGEST = 20, 200, 5_000
+"""Readings to search with: per agent of a network, of a single agent, in all."""
+
+FACTORS = (0.25, 0.6, 1.5, 4.0)
+NOISES = (0.003, 0.03, 0.3)
+"""Where the search begins: length scales over the spread of the inputs, and noise."""
+
+STRIDES = (3.0, 3.0, 1.7, 1.7)
+"""Factors by which one number at a time is moved around the best, round after round."""
+
+WORST = 25.0
+"""Squared standardised errors count no more: outliers shall not choose."""
+
+MANY = 20
+"""Features above which there is one length scale for all."""
+
+
+def is_auto(value: Any) -> bool:
+    """Return whether a number is to be found."""
+    return isinstance(value, str) and value == AUTO
+
+
+class Search:
+    """Runs the agents, and looks for their length scales and noise meanwhile.
+
+    The first readings are kept. Whenever their number has doubled, candidates learn
+    them from the beginning; the one that predicted them best before learning them goes
+    on. After the last search the readings are dropped.
+
+    Parameters
+    ----------
+    make : function (n_features, length_scale, noise)
+        Makes agents that have learned nothing.
+    n_features, n_agents : int
+    length_scale, noise : "auto", or what is not to be looked for
+    """
+
+    def __init__(
+        self,
+        make: Callable[[int, Any, Any], NewtonSimulator],
+        n_features: int,
+        n_agents: int,
+        length_scale: Any,
+        noise: Any,
+    ) -> None:
+        self._make, self.n_features = make, n_features
+        self._finds = is_auto(length_scale), is_auto(noise)
+        self.length_scale = np.sqrt(n_features) if self._finds[0] else length_scale
+        self.noise = 0.03 if self._finds[1] else noise
+        most = ALONE if n_agents == 1 else PER_AGENT * n_agents
+        self._most, self._searched = max(min(most, LARGEST), 2), 0
+        self._kept: list[Readings] | None = [] if any(self._finds) else None
+        self.steps_made = 0
+        self.live = self._simulate()
+
+    def _simulate(self) -> NewtonSimulator:
+        return self._make(self.n_features, self.length_scale, self.noise)
+
+    # learning
+
+    def run(self, readings: Readings) -> Record:
+        """Learn from a stream; return what was seen on the way."""
+        self.steps_made, records = 0, []
+        while self._kept is not None and self.steps_made < len(readings.start) - 1:
+            rest = _cut(readings, self.steps_made, None)
+            wanted = max(2 * self._searched, 4) - self._n_kept
+            n_steps = int(np.searchsorted(rest.start, min(wanted, self._room)))
+            part = _cut(rest, 0, max(n_steps, 1))
+            records.append(self._learn(part))
+            self._kept.append(part)
+            if self._n_kept >= min(max(2 * self._searched, 4), self._most):
+                self.search()
+        if self.steps_made < len(readings.start) - 1:
+            records.append(self._learn(_cut(readings, self.steps_made, None)))
+        return records[0] if len(records) == 1 else _join(records)
+
+    @property
+    def _n_kept(self) -> int:
+        return sum(len(part.y) for part in self._kept or [])
+
+    @property
+    def _room(self) -> int:
+        return self._most - self._n_kept
+
+    def _learn(self, readings: Readings) -> Record:
+        try:
+            return self.live.run(self._labelled(readings))
+        finally:
+            self.steps_made += self.live.steps_made
+
+    def _labelled(self, readings: Readings) -> Readings:
+        if self.live.n_features == self.n_features:
+            return readings
+        return readings._replace(x=np.column_stack([readings.x, readings.agent]))
+
+    def learn_one(self, x: Any, y: Any, takes_labels: bool) -> bool:
+        """Make one step fast, where nothing is looked for any more."""
+        is_plain = self._kept is None and self.live.n_features == self.n_features
+        return is_plain and self.live.learn_one(x, y, takes_labels)
+
+    def search(self) -> None:
+        """Look for better numbers with the readings kept, unless they are the same."""
+        if self._kept is None or self._n_kept == self._searched:
+            return
+        readings = _join_readings(self._kept)
+        self._searched = len(readings.y)
+        best: tuple[float, NewtonSimulator, Any, float] | None = None
+
+        def judge(scale: Any, noise: float) -> bool:
+            nonlocal best
+            simulator = self._make(self.n_features, scale, noise)
+            score = _score(simulator.run(self._labelled(readings)), readings, simulator)
+            is_better = best is None or score > best[0]
+            if is_better:
+                best = score, simulator, scale, noise
+            return is_better
+
+        spread = readings.x.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0) * np.sqrt(self.n_features)
+        for factor in FACTORS if self._finds[0] else (None,):
+            for noise in NOISES if self._finds[1] else (self.noise,):
+                judge(self.length_scale if factor is None else factor * spread, noise)
+        for stride in STRIDES:
+            for feature in range(self.n_features) if self._finds[0] else ():
+                for factor in (stride, 1 / stride):
+                    assert best is not None
+                    moved = best[2].copy()
+                    moved[feature if self.n_features <= MANY else slice(None)] *= factor
+                    judge(moved, best[3])
+            for factor in (stride, 1 / stride) if self._finds[1] else ():
+                assert best is not None
+                judge(best[2], best[3] * factor)
+        assert best is not None
+        _, self.live, scale, self.noise = best
+        if self._finds[0]:
+            self.length_scale = tuple(scale.tolist())
+        if self._searched >= self._most:
+            self._kept = None
+
+    # looking inside
+
+    def values(self, agents: Indices, X: Matrix) -> Vector:
+        """Return the prediction of ``agents[r]`` at ``X[r]``."""
+        return self.live.values(agents, self._points(agents, X))
+
+    def stds(self, agents: Indices, X: Matrix) -> Vector:
+        """Return the std of a reading of ``agents[r]`` at ``X[r]``."""
+        variance = self.live.variances(agents, self._points(agents, X))
+        noise = self.live.paces[agents, 0] * self.live.target[agents, STD] ** 2
+        std: Vector = np.sqrt(variance + noise)
+        return std
+
+    def _points(self, agents: Indices, X: Matrix) -> Matrix:
+        if self.live.n_features == self.n_features:
+            return X
+        return np.column_stack([X, agents]).astype(float)
+
+    def function(self, i: int) -> Function:
+        """Return a copy of agent ``i``'s function."""
+        return self.live.function(i)
+
+    @property
+    def model_order(self) -> Indices:
+        """Number of atoms per agent, (V,)."""
+        return self.live.model_order
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms held in all."""
+        return self.live.n_atoms
+
+    @property
+    def target(self) -> Matrix:
+        """Running statistics of the agents' targets, (V, 6)."""
+        return self.live.target
+
+    @property
+    def multipliers(self) -> Vector:
+        """Multiplier per tolerance, (E,)."""
+        return self.live.multipliers
+
+    @property
+    def violations(self) -> Vector:
+        """Running mean of ``h - tolerance`` per edge, (E,)."""
+        return self.live.violations
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of all messages of the agents that go on; headers do not count."""
+        return self.live.bytes_sent
+
+    def set_tolerance(self, tolerance: Vector) -> None:
+        """Let other tolerances hold from the next step on, (E,)."""
+        self.live.set_tolerance(tolerance)
+
+    # saving
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what the next step needs, with the readings that are still kept."""
+        kept = _join_readings(self._kept) if self._kept else None
+        found = {} if not self._finds[0] else {"length_scale": self.length_scale}
+        found |= {} if not self._finds[1] else {"noise": self.noise}
+        state = self.live.state_dict() | {
+            f"found_{name}": np.atleast_1d(np.asarray(value, dtype=float))
+            for name, value in found.items()
+        }
+        state["searched"] = np.array([self._searched, self._kept is None], np.int64)
+        if kept is not None:
+            state |= {f"kept_{name}": part for name, part in kept._asdict().items()}
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state; raises ``ValueError`` if it does not fit."""
+        scale, noise = self.length_scale, self.noise
+        if self._finds[0]:
+            found = array("found_length_scale", state["found_length_scale"], (None,))
+            scale = tuple(found.tolist()) if len(found) > 1 else float(found[0])
+        if self._finds[1]:
+            noise = float(array("found_noise", state["found_noise"], (1,))[0])
+        searched, is_over = array("searched", state["searched"], (2,)).astype(int)
+        kept: list[Readings] | None = None if is_over else []
+        if "kept_y" in state and kept is not None:
+            y = array("kept_y", state["kept_y"], (None,))
+            x = array("kept_x", state["kept_x"], (len(y), self.n_features))
+            start, agent = (
+                array(f"kept_{name}", state[f"kept_{name}"], (None,)).astype(np.int64)
+                for name in ("start", "agent")
+            )
+            kept.append(Readings(start, agent, x, y))
+        live = self._make(self.n_features, scale, noise)
+        live.load_state_dict(state)
+        self.live, self.length_scale, self.noise = live, scale, noise
+        self._kept, self._searched = kept, int(searched)
+
+
+def _score(record: Record, readings: Readings, simulator: NewtonSimulator) -> float:
+    """Return the log-likelihood of readings as predicted; outliers count no more."""
+    if simulator.loss.takes_labels:
+        return -float(simulator.loss.value(record.prediction, readings.y).sum())
+    errors = (readings.y - record.prediction) ** 2 / record.variance
+    return -0.5 * float((np.minimum(errors, WORST) + np.log(record.variance)).sum())
+
+
+def _cut(readings: Readings, first: int, last: int | None) -> Readings:
+    """Return the steps from ``first`` to before ``last``."""
+    start = readings.start[first:] if last is None else readings.start[first : last + 1]
+    part = slice(int(start[0]), int(start[-1]))
+    return Readings(
+        start - start[0], readings.agent[part], readings.x[part], readings.y[part]
+    )
+
+
+def _join_readings(parts: list[Readings]) -> Readings:
+    """Return streams one after another."""
+    ends = np.cumsum([0] + [len(part.y) for part in parts])
+    start = [part.start[1:] + end for part, end in zip(parts, ends, strict=False)]
+    return Readings(
+        np.concatenate([[0], *start]).astype(np.int64),
+        *(np.concatenate(column) for column in list(zip(*parts, strict=True))[1:]),
+    )
+
+
+def _join(records: list[Record]) -> Record:
+    return Record(*(np.concatenate(part) for part in zip(*records, strict=True)))
