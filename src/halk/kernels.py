@@ -153,6 +153,8 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     """
     if isinstance(kernel, _Pair):
         return type(kernel)(rescale(kernel.left, factor), rescale(kernel.right, factor))
+    if isinstance(kernel, Labelled):
+        return Labelled(rescale(kernel.kernel, factor), kernel.identity)
     scale = getattr(kernel, "length_scale", None)
     if scale is None or factor == 1.0:
         return kernel

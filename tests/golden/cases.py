@@ -179,7 +179,7 @@ def _run_messages(name: str, field: Field, options: dict[str, Any]) -> dict[str,
             for j, query in to.items():
                 answer = answers[i][j] = agents[j].answer(int(i), query)
                 if t % PIECE == PIECE - 1:
-                    said += [query.value, query.multiplier, query.std, *answer]
+                    said += [query.value, query.multiplier, query.std, *answer[:2]]
         for i, agent in enumerate(agents):
             agent.update(answers.get(i))
     return {
