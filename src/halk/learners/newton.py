@@ -118,6 +118,8 @@ class NewtonHALK(KernelLearner):
     kernel: Any
     length_scale: Any
     noise: Any
+    max_atoms: int
+    max_atoms: int
     robust: float | None
     epsilon: float
     exchange: str
@@ -193,7 +195,7 @@ class NewtonHALK(KernelLearner):
         removes_offset, removes_std = STANDARDIZE[self.standardize]
         return NewtonSettings(
             **numbers,
-            **check(integer, "max_atoms"),
+            max_atoms=integer("max_atoms", self.max_atoms, minimum=1),
             robust=0.0 if self.robust is None else positive("robust", self.robust),
             budget=nonnegative("epsilon", self.epsilon),
             exchanges_readings=self.exchange == "readings",
