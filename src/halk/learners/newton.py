@@ -119,7 +119,6 @@ class NewtonHALK(KernelLearner):
     length_scale: Any
     noise: Any
     max_atoms: int
-    max_atoms: int
     robust: float | None
     epsilon: float
     exchange: str
