@@ -1,4 +1,4 @@
-"""Length scales and noise found with the first readings."""
+"""Length scales, noise and the unit of targets, found with the first readings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector, array
+from halk.agent import CONSTANT
 from halk.function import Function
 from halk.simulator import NewtonSimulator, Readings, Record
-from halk.state import STD
+from halk.state import OFFSET, STD
 
 AUTO = "auto"
 
@@ -41,7 +42,9 @@ class Search:
 
     The first readings are kept. Whenever their number has doubled, candidates learn
     them from the beginning; the one that predicted them best before learning them goes
-    on. After the last search the readings are dropped.
+    on. After the last search the readings are dropped. All candidates count in one
+    mean and std, those of the readings kept without outliers, if there is to be one
+    unit for all agents.
 
     Parameters
     ----------
@@ -49,6 +52,8 @@ class Search:
         Makes agents that have learned nothing.
     n_features, n_agents : int
     length_scale, noise : "auto", or what is not to be looked for
+    is_common : bool
+        Whether to find mean and std of all targets, to count in.
     """
 
     def __init__(
@@ -58,19 +63,27 @@ class Search:
         n_agents: int,
         length_scale: Any,
         noise: Any,
+        is_common: bool,
     ) -> None:
         self._make, self.n_features = make, n_features
+        self._is_common, self.unit = is_common, (0.0, 1.0)
         self._finds = is_auto(length_scale), is_auto(noise)
         self.length_scale = np.sqrt(n_features) if self._finds[0] else length_scale
         self.noise = 0.03 if self._finds[1] else noise
         most = ALONE if n_agents == 1 else PER_AGENT * n_agents
         self._most, self._searched = max(min(most, LARGEST), 2), 0
-        self._kept: list[Readings] | None = [] if any(self._finds) else None
+        finds_any = any(self._finds) or is_common
+        self._kept: list[Readings] | None = [] if finds_any else None
         self.steps_made = 0
-        self.live = self._simulate()
+        self.live = self._simulate(self.length_scale, self.noise)
 
-    def _simulate(self) -> NewtonSimulator:
-        return self._make(self.n_features, self.length_scale, self.noise)
+    def _simulate(self, length_scale: Any, noise: Any) -> NewtonSimulator:
+        made = self._make(self.n_features, length_scale, noise)
+        if self._is_common:
+            target = made.target
+            target[:, [OFFSET, STD]] = self.unit
+            made.target = target
+        return made
 
     # learning
 
@@ -79,12 +92,12 @@ class Search:
         self.steps_made, records = 0, []
         while self._kept is not None and self.steps_made < len(readings.start) - 1:
             rest = _cut(readings, self.steps_made, None)
-            wanted = max(2 * self._searched, 4) - self._n_kept
+            wanted = max(2 * self._searched, 1) - self._n_kept
             n_steps = int(np.searchsorted(rest.start, min(wanted, self._room)))
             part = _cut(rest, 0, max(n_steps, 1))
             records.append(self._learn(part))
             self._kept.append(part)
-            if self._n_kept >= min(max(2 * self._searched, 4), self._most):
+            if self._n_kept >= min(max(2 * self._searched, 1), self._most):
                 self.search()
         if self.steps_made < len(readings.start) - 1:
             records.append(self._learn(_cut(readings, self.steps_made, None)))
@@ -124,13 +137,15 @@ class Search:
 
         def judge(scale: Any, noise: float) -> bool:
             nonlocal best
-            simulator = self._make(self.n_features, scale, noise)
+            simulator = self._simulate(scale, noise)
             score = _score(simulator.run(self._labelled(readings)), readings, simulator)
             is_better = best is None or score > best[0]
             if is_better:
                 best = score, simulator, scale, noise
             return is_better
 
+        if self._is_common:
+            self.unit = _measure_unit(readings.y)
         spread = readings.x.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0) * np.sqrt(self.n_features)
         for factor in FACTORS if self._finds[0] else (None,):
@@ -245,8 +260,18 @@ class Search:
             kept.append(Readings(start, agent, x, y))
         live = self._make(self.n_features, scale, noise)
         live.load_state_dict(state)
+        self.unit = tuple(live.target[0, [OFFSET, STD]].tolist())
         self.live, self.length_scale, self.noise = live, scale, noise
         self._kept, self._searched = kept, int(searched)
+
+
+def _measure_unit(y: Vector) -> tuple[float, float]:
+    """Return mean and std of values, without those far from their median."""
+    distance = np.abs(y - np.median(y))
+    deviation = 1.4826 * np.median(distance)
+    y = y[distance <= 10 * deviation] if deviation > 0 else y
+    mean, std = float(y.mean()), float(y.std())
+    return mean, std if std > CONSTANT * abs(mean) else 1.0
 
 
 def _score(record: Record, readings: Readings, simulator: NewtonSimulator) -> float:
