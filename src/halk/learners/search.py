@@ -20,6 +20,7 @@ PER_AGENT, ALONE, LARGEST = 20, 200, 5_000
 
 FACTORS = (0.25, 0.6, 1.5, 4.0)
 NOISES = (0.003, 0.03, 0.3)
+START_NOISE = 0.03
 """Where the search begins: length scales over the spread of the inputs, and noise."""
 
 STRIDES = (3.0, 3.0, 1.7, 1.7)
@@ -67,9 +68,10 @@ class Search:
     ) -> None:
         self._make, self.n_features = make, n_features
         self._is_common, self.unit = is_common, (0.0, 1.0)
+        self._n_agents = n_agents
         self._finds = is_auto(length_scale), is_auto(noise)
         self.length_scale = np.sqrt(n_features) if self._finds[0] else length_scale
-        self.noise = 0.03 if self._finds[1] else noise
+        self.noise = START_NOISE if self._finds[1] else noise
         most = ALONE if n_agents == 1 else PER_AGENT * n_agents
         self._most, self._searched = max(min(most, LARGEST), 2), 0
         finds_any = any(self._finds) or is_common
@@ -148,15 +150,21 @@ class Search:
             self.unit = _measure_unit(readings.y)
         spread = readings.x.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0) * np.sqrt(self.n_features)
-        for factor in FACTORS if self._finds[0] else (None,):
-            for noise in NOISES if self._finds[1] else (self.noise,):
+        is_early = self._searched < min(max(4, self._n_agents), self._most)
+        factors = (1.0,) if is_early else FACTORS
+        noises = (START_NOISE,) if is_early else NOISES
+        for factor in factors if self._finds[0] else (None,):
+            for noise in noises if self._finds[1] else (self.noise,):
                 judge(self.length_scale if factor is None else factor * spread, noise)
-        for stride in STRIDES:
-            for feature in range(self.n_features) if self._finds[0] else ():
+        which: list[Any] = [slice(None)]  # of the length scales
+        if self.n_features <= MANY:
+            which = list(range(self.n_features))
+        for stride in () if is_early else STRIDES:
+            for feature in which if self._finds[0] else ():
                 for factor in (stride, 1 / stride):
                     assert best is not None
                     moved = best[2].copy()
-                    moved[feature if self.n_features <= MANY else slice(None)] *= factor
+                    moved[feature] *= factor
                     judge(moved, best[3])
             for factor in (stride, 1 / stride) if self._finds[1] else ():
                 assert best is not None
