@@ -22,8 +22,12 @@ FACTORS = (0.25, 0.6, 1.5, 4.0)
 NOISES = (0.003, 0.03, 0.3)
 """Where the search begins: length scales over the spread of the inputs, and noise."""
 
-STRIDES = (3.0, 3.0, 1.7, 1.7)
-"""Factors by which one number at a time is moved around the best, round after round."""
+STRIDES = (3.0, None, 1.7, 1.7)
+"""Factors by which one number at a time is moved around the best, round after round.
+
+None: back to where the search began. A feature that few readings made look irrelevant
+is far from there after a round, and the steps between are no better.
+"""
 
 WORST = 25.0
 """Squared standardised errors count no more: outliers shall not choose."""
@@ -104,6 +108,11 @@ class Search:
         return records[0] if len(records) == 1 else _join(records)
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing is looked for any more."""
+        return self._kept is None
+
+    @property
     def _n_kept(self) -> int:
         return sum(len(part.y) for part in self._kept or [])
 
@@ -151,14 +160,17 @@ class Search:
         for factor in FACTORS if self._finds[0] else (None,):
             for noise in NOISES if self._finds[1] else (self.noise,):
                 judge(self.length_scale if factor is None else factor * spread, noise)
+        has_few = self.n_features <= MANY
+        features = list(range(self.n_features)) if has_few else [slice(None)]
         for stride in STRIDES:
-            for feature in range(self.n_features) if self._finds[0] else ():
-                for factor in (stride, 1 / stride):
+            factors = (stride, 1 / stride) if stride else ()
+            for feature in features if self._finds[0] else ():
+                for factor in factors or FACTORS:
                     assert best is not None
                     moved = best[2].copy()
-                    moved[feature if self.n_features <= MANY else slice(None)] *= factor
+                    moved[feature] = factor * (moved if stride else spread)[feature]
                     judge(moved, best[3])
-            for factor in (stride, 1 / stride) if self._finds[1] else ():
+            for factor in factors if self._finds[1] else ():
                 assert best is not None
                 judge(best[2], best[3] * factor)
         assert best is not None
