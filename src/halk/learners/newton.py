@@ -368,6 +368,13 @@ class NewtonHALK(KernelLearner):
         return self._search.noise
 
     @property
+    def is_settled(self) -> bool:
+        """Whether length scales, noise and unit are those that will stay."""
+        if self._executor is None:
+            return not self._finds
+        return self._search.is_over
+
+    @property
     def suspects(self) -> Indices:
         """How many readings of each agent were too far off to be learned whole."""
         if self._executor is None:

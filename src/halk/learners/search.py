@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import product
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,17 +22,34 @@ PER_AGENT, ALONE, LARGEST = 20, 200, 5_000
 
 FACTORS = (0.25, 0.6, 1.5, 4.0)
 NOISES = (0.003, 0.03, 0.3)
-START_NOISE = 0.03
 """Where the search begins: length scales over the spread of the inputs, and noise."""
+START_NOISE = 0.03
+"""What the noise is taken for while there is hardly a reading to go by."""
 
-STRIDES = (3.0, 3.0, 1.7, 1.7)
-"""Factors by which one number at a time is moved around the best, round after round."""
+STRIDES = (3.0, None, 1.7, 1.7)
+"""Factors by which one number at a time is moved around the best, round after round.
+
+None: back to where the search began. A feature that few readings made look irrelevant
+is far from there after a round, and the steps between are no better.
+"""
 
 WORST = 25.0
 """Squared standardised errors count no more: outliers shall not choose."""
 
 MANY = 20
 """Features above which there is one length scale for all."""
+
+
+class Candidate(NamedTuple):
+    """Agents that have learned the readings kept, and how well they predicted them."""
+
+    score: float
+    simulator: NewtonSimulator
+    length_scale: Any
+    noise: Any
+
+
+_score_of = attrgetter("score")
 
 
 def is_auto(value: Any) -> bool:
@@ -106,6 +125,11 @@ class Search:
         return records[0] if len(records) == 1 else _join(records)
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing is looked for any more."""
+        return self._kept is None
+
+    @property
     def _n_kept(self) -> int:
         return sum(len(part.y) for part in self._kept or [])
 
@@ -135,46 +159,45 @@ class Search:
             return
         readings = _join_readings(self._kept)
         self._searched = len(readings.y)
-        best: tuple[float, NewtonSimulator, Any, float] | None = None
-
-        def judge(scale: Any, noise: float) -> bool:
-            nonlocal best
-            simulator = self._simulate(scale, noise)
-            score = _score(simulator.run(self._labelled(readings)), readings, simulator)
-            is_better = best is None or score > best[0]
-            if is_better:
-                best = score, simulator, scale, noise
-            return is_better
-
         if self._is_common:
             self.unit = _measure_unit(readings.y)
+        best = self._find_best(readings)
+        self.live, self.noise = best.simulator, best.noise
+        if self._finds[0]:
+            self.length_scale = tuple(best.length_scale.tolist())
+        if self._searched >= self._most:
+            self._kept = None
+
+    def _find_best(self, readings: Readings) -> Candidate:
+        labelled = self._labelled(readings)
+
+        def judge(length_scale: Any, noise: Any) -> Candidate:
+            simulator = self._simulate(length_scale, noise)
+            score = _score(simulator.run(labelled), readings, simulator)
+            return Candidate(score, simulator, length_scale, noise)
+
         spread = readings.x.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0) * np.sqrt(self.n_features)
         is_early = self._searched < min(max(4, self._n_agents), self._most)
-        factors = (1.0,) if is_early else FACTORS
-        noises = (START_NOISE,) if is_early else NOISES
-        for factor in factors if self._finds[0] else (None,):
-            for noise in noises if self._finds[1] else (self.noise,):
-                judge(self.length_scale if factor is None else factor * spread, noise)
-        which: list[Any] = [slice(None)]  # of the length scales
-        if self.n_features <= MANY:
-            which = list(range(self.n_features))
-        for stride in () if is_early else STRIDES:
-            for feature in which if self._finds[0] else ():
-                for factor in (stride, 1 / stride):
-                    assert best is not None
-                    moved = best[2].copy()
-                    moved[feature] *= factor
-                    judge(moved, best[3])
-            for factor in (stride, 1 / stride) if self._finds[1] else ():
-                assert best is not None
-                judge(best[2], best[3] * factor)
-        assert best is not None
-        _, self.live, scale, self.noise = best
+        factors, noises = ((1.0,), (START_NOISE,)) if is_early else (FACTORS, NOISES)
+        scales: list[Any] = [self.length_scale]
+        features: list[Any] = []
         if self._finds[0]:
-            self.length_scale = tuple(scale.tolist())
-        if self._searched >= self._most:
-            self._kept = None
+            scales = [factor * spread for factor in factors]
+            has_few = self.n_features <= MANY
+            features = list(range(self.n_features)) if has_few else [slice(None)]
+        grid = product(scales, noises if self._finds[1] else [self.noise])
+        best = max((judge(*numbers) for numbers in grid), key=_score_of)
+        for stride in () if is_early else STRIDES:
+            steps = (stride, 1 / stride) if stride else FACTORS
+            for feature, factor in product(features, steps):
+                moved = best.length_scale.copy()
+                moved[feature] = factor * (moved if stride else spread)[feature]
+                best = max(best, judge(moved, best.noise), key=_score_of)
+            for factor in steps if stride and self._finds[1] else ():
+                moved = judge(best.length_scale, best.noise * factor)
+                best = max(best, moved, key=_score_of)
+        return best
 
     # looking inside
 
