@@ -182,7 +182,9 @@ class SecondOrder {
         const double spread = 2.0 * e.edge[points[q].edge].tolerance / square(state.target.std);
         read(s, pace, ws, at, x, u, g, asker.value, spread);
       } else {
-        const double noise = pace.noise / points[q].multiplier * ratio;
+        // at most the largest multiplier in this agent's own unit, whatever std was told
+        const double noise =
+            pace.noise * std::max(ratio / points[q].multiplier, 1.0 / s.largest_multiplier);
         observe(s, ws, at, x, u, g, to_own(asker.value), noise, robust_threshold(s));
       }
     }
