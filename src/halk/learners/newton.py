@@ -332,6 +332,11 @@ class NewtonHALK(KernelLearner):
         )  # fmt: skip
 
     @property
+    def kernel_(self) -> Any:
+        """Kernel in use; the argument itself before the first reading."""
+        return self.kernel if self._executor is None else self._search.live.kernel
+
+    @property
     def length_scale_(self) -> Any:
         """Length scales in use: a number, or one per feature; None for own kernels."""
         return self._search.length_scale
