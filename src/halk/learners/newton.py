@@ -328,7 +328,7 @@ class NewtonHALK(KernelLearner):
         return NewtonAgent(
             core.kernel, core.loss, self._settings, float(core.paces[i, 0]),
             self.network.neighbours[edges].tolist(),
-            self.network.tolerance[edges].copy(), core.n_features,
+            self.network.tolerance[edges].copy(), n_features, i,
         )  # fmt: skip
 
     @property
