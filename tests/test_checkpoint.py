@@ -223,6 +223,7 @@ def test_a_network_of_one(tmp_path: Path) -> None:
 BASES = {"Learner", "DictionaryLearner", "FeatureLearner"}
 LEARNERS: dict[str, dict[str, Any]] = {
     "HALK": {},
+    "NewtonHALK": {"exchange": "readings", "identity": 0.1},
     "Penalty": {"penalty": 0.3, "standardize": True},
     "Consensus": {},
     "Alone": {"standardize": True},

@@ -308,6 +308,16 @@ def test_the_one_model_of_polk_has_no_agents() -> None:
         learners.POLK(Network(2)).agent(0, n_features=1)
 
 
+@pytest.mark.parametrize("exchange", ["predictions", "readings"])
+@pytest.mark.parametrize("standardize", [False, "offset", True])
+def test_agents_of_second_order_do_as_simulated(standardize: Any, exchange: str):
+    factory = partial(
+        learners.NewtonHALK, length_scale=0.3, noise=0.02, standardize=standardize,
+        exchange=exchange, identity=0.2,
+    )  # fmt: skip
+    checks.check_executor(factory, n_features=2)
+
+
 def test_one_agent_does_as_simulated() -> None:
     checks.check_executor(NARROW, network=Network(1), n_features=2)
 

@@ -34,7 +34,8 @@ def run_agents(agents: Sequence[Agent], X: Any, Y: Matrix) -> Sequence[Agent]:
             for i, asked in queries.items()
         }
         for i, agent in enumerate(agents):
-            agent.update(answers.get(i, {}))
+            came = answers.get(i, {}).items()
+            agent.update({j: a for j, a in came if np.isfinite(a.value)})
     return agents
 
 

@@ -349,13 +349,18 @@ class NewtonHALK(KernelLearner):
         made = NewtonAgent(
             core.kernel, core.loss, self._settings, float(core.paces[i, 0]),
             self.network.neighbours[edges].tolist(),
-            self.network.tolerance[edges].copy(), core.n_features,
+            self.network.tolerance[edges].copy(), n_features, i,
         )  # fmt: skip
         if self._executor is not None:
             target = made.target
             target[[OFFSET, STD]] = self._search.unit
             made.target = target
         return made
+
+    @property
+    def kernel_(self) -> Any:
+        """Kernel in use; the argument itself before the first reading."""
+        return self.kernel if self._executor is None else self._search.live.kernel
 
     @property
     def length_scale_(self) -> Any:
