@@ -138,7 +138,7 @@ class Query(NamedTuple):
 class Answer(NamedTuple):
     """What a neighbour answers: its prediction; with adaptation, the log of its scale.
 
-    In second order the variance of its field there.
+    In second order also the variance of its field there.
     """
 
     value: float
@@ -168,6 +168,7 @@ class CoreAgent(ABC):
 
     kernel: Kernel
     loss: Loss
+    settings: Settings | NewtonSettings
     _core: _core.Peer | _core.NewtonPeer
     _n_core_features: int
     """Of points with their label, if they have one."""
@@ -370,6 +371,7 @@ class Agent(CoreAgent):
     n_features : int
     """
 
+    settings: Settings
     _core: _core.Peer
     _is_second = False
 
@@ -482,6 +484,7 @@ class NewtonAgent(CoreAgent):
         Its own identity; where readings are exchanged, the label of its points.
     """
 
+    settings: NewtonSettings
     _core: _core.NewtonPeer
     _is_second = True
     _advice = "give length scales and noise in the unit of the readings"
