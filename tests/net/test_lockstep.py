@@ -223,3 +223,16 @@ def test_a_repeat_of_a_step_that_is_done_ends_there(has_reading):
         n_carried += 1
         assert n_carried < 50
     assert a.step == b.step == 1
+
+
+def test_early_stds_of_any_size_do_not_part_it_from_the_simulator():
+    """Of two readings that are almost alike, the std is no bound for anybody."""
+    network = Network.path(3, 0.01)
+    learner = model(network, "predictions", standardize=True)
+    X, Y = stream(30, 3)
+    Y[:2] = [[0.5, 0.1, 0.3], [0.5 + 1e-7, 0.9, 0.3 + 1e-5]]
+    learner.learn_many(X, Y)
+    make = maker(learner)
+    nodes = run_lockstep([make(i) for i in range(3)], X, Y)
+    assert_same(nodes, learner)
+    assert not any(node.refused for node in nodes)

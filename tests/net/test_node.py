@@ -466,3 +466,20 @@ def test_free_nodes_of_second_order_learn_from_each_other(coupling):
     together = learned_freely(coupling, is_together=True)
     assert together < 0.1
     assert together < 0.25 * learned_freely(coupling, is_together=False)
+
+
+@pytest.mark.parametrize("most", [1e6, 0.3])
+def test_limits_weaken_a_query_of_second_order_below_its_own_bound_only(most):
+    learner = model(Network.path(2, 0.01), "predictions", standardize=True)
+    (a, _), (free, _) = (
+        pair(learner=learner, limits=Limits(multiplier=most)),
+        pair(learner=learner),
+    )
+    for node in (a, free):
+        for y in (0.0, 1.0, 2.0):
+            node.read([0.2], y, 0.0)
+            node.wake(1.0)
+        node.receive("n1", words(QUERY._replace(std=1e-6)), 2.0)
+        node.wake(9.0)
+    assert same_function(a, free) == (most > 10)
+    assert a.refused == ({} if most > 10 else {Reason.MULTIPLIER: 1})

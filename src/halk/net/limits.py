@@ -27,7 +27,8 @@ class Limits:
         standard deviations; holds once there are ten readings, not all the same.
     multiplier : float
         Largest multiplier; larger ones count as this. It is measured in the agent's
-        own standard deviation, so that a small ``std`` is no way around it.
+        own standard deviation, so that a small ``std`` is no way around it. In second
+        order ``largest_multiplier`` is such a bound too; the smaller one holds.
     point : float
         Largest size of a feature of a point.
     log_scale : float

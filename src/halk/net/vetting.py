@@ -65,7 +65,8 @@ def vetted_query(
         refuse(Reason.STD, f"std {query.std:g}, this agent's is {own:g}")
     multiplier, weakened = query.multiplier, []
     largest = limits.multiplier * (query.std / own) ** 2
-    if multiplier > largest:
+    # second order has a bound of its own, in that unit too
+    if multiplier > largest and limits.multiplier < agent.settings.largest_multiplier:
         multiplier, weakened = largest, [Reason.MULTIPLIER]
     if agent.order >= limits.atoms:
         if agent.coupling == "readings":
