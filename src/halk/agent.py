@@ -7,6 +7,7 @@ same numbers in the same order, so both give the same trajectory bit for bit.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -76,6 +77,11 @@ class Settings(NamedTuple):
     removes_std: bool
 
     @property
+    def largest_multiplier(self) -> float:
+        """Infinite: multipliers of first order have no bound of their own."""
+        return inf
+
+    @property
     def standardizes(self) -> bool:
         """Whether targets are standardised."""
         return self.removes_offset or self.removes_std
@@ -138,7 +144,7 @@ class Query(NamedTuple):
 class Answer(NamedTuple):
     """What a neighbour answers: its prediction; with adaptation, the log of its scale.
 
-    In second order the variance of its field there.
+    In second order also the variance of its field there.
     """
 
     value: float
@@ -168,6 +174,7 @@ class CoreAgent(ABC):
 
     kernel: Kernel
     loss: Loss
+    settings: Settings | NewtonSettings
     _core: _core.Peer | _core.NewtonPeer
     _n_core_features: int
     """Of points with their label, if they have one."""
@@ -370,6 +377,7 @@ class Agent(CoreAgent):
     n_features : int
     """
 
+    settings: Settings
     _core: _core.Peer
     _is_second = False
 
@@ -482,6 +490,7 @@ class NewtonAgent(CoreAgent):
         Its own identity; where readings are exchanged, the label of its points.
     """
 
+    settings: NewtonSettings
     _core: _core.NewtonPeer
     _is_second = True
     _advice = "give length scales and noise in the unit of the readings"
