@@ -89,7 +89,8 @@ class Search:
         self._is_common, self.unit = is_common, (0.0, 1.0)
         self._n_agents = n_agents
         self._finds = is_auto(length_scale), is_auto(noise)
-        self.length_scale = np.sqrt(n_features) if self._finds[0] else length_scale
+        start = (float(np.sqrt(n_features)),) * n_features
+        self.length_scale = start if self._finds[0] else length_scale
         self.noise = START_NOISE if self._finds[1] else noise
         most = ALONE if n_agents == 1 else PER_AGENT * n_agents
         self._most, self._searched = max(min(most, LARGEST), 2), 0
@@ -276,7 +277,7 @@ class Search:
         scale, noise = self.length_scale, self.noise
         if self._finds[0]:
             found = array("found_length_scale", state["found_length_scale"], (None,))
-            scale = tuple(found.tolist()) if len(found) > 1 else float(found[0])
+            scale = tuple(found.tolist())
         if self._finds[1]:
             noise = float(array("found_noise", state["found_noise"], (1,))[0])
         searched, is_over = array("searched", state["searched"], (2,)).astype(int)
