@@ -226,7 +226,7 @@ def contents(learner: Saveable) -> tuple[dict[str, Any], Arrays]:
         name: encode(getattr(learner, name), f"arguments.{name}", arrays)
         for name in inspect.signature(type(learner)).parameters
     }
-    arrays |= pack_state(learner.state_dict(), getattr(learner, "kernel", None))
+    arrays |= pack_state(learner.state_dict(), _kernel_of(learner))
     header = {
         "learner": type(learner).__name__,
         "n_steps": learner.n_steps,
@@ -253,7 +253,7 @@ def rebuild(
             require(n_steps == 0 and not state, "n_steps", rule, n_steps)
         else:
             learner.load_state_dict(n_steps, n_features, state)
-            check_kernel(state, getattr(learner, "kernel", None), values)
+            check_kernel(state, _kernel_of(learner), values)
     except WRONG as error:
         refuse(f"is not consistent: {error}")
     except MemoryError:
@@ -299,13 +299,21 @@ def unpack_state(arrays: Arrays) -> tuple[Arrays, Vector]:
     return state, arrays.pop(_VALUES)
 
 
+def _kernel_of(learner: Saveable) -> Any:
+    """Return the kernel in use: second order finds its own with the first readings."""
+    found = learner.n_features is not None and hasattr(learner, "kernel_")
+    return getattr(learner, "kernel_" if found else "kernel", None)
+
+
 def _kernel_values(state: Arrays, kernel: Any) -> Vector:
     """Return the Gram matrix of some atoms of the first agent that has any, flat."""
     if not state.get("order", np.zeros(0)).any():
         return np.zeros(0)
     i = int(np.flatnonzero(state["order"])[0])
     atoms = state["atoms"][: min(int(state["order"][i]), _SAMPLE)]
-    values: Vector = rescale(as_kernel(kernel), float(state["agents"][i, SCALE]))(atoms)
+    is_second = "covariance" in state
+    scale = 1.0 if is_second else float(state["agents"][i, SCALE])
+    values: Vector = rescale(as_kernel(kernel), scale)(atoms)
     return values.ravel()
 
 

@@ -16,8 +16,11 @@ PACES = ("step_size", "dual_step_size", "epsilon", "parsimony", "alpha")
 """What agents of one network may have different."""
 
 _FAMILIES: dict[str, tuple[type[Any], tuple[Any, ...]]] = {
-    # a sum, a product and a function of one's own cannot be written in a file
-    "kernel": (kernels.Kernel, (kernels.Sum, kernels.Product, kernels.Custom)),
+    # kernels of kernels and functions of one's own cannot be written in a file
+    "kernel": (
+        kernels.Kernel,
+        (kernels.Labelled, kernels.Sum, kernels.Product, kernels.Custom),
+    ),
     "loss": (losses.Loss, ()),
     "proximity": (proximity.Proximity, ()),
     "adaptation": (bandwidth.Adaptation, ()),

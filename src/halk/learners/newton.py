@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -154,7 +156,7 @@ class NewtonHALK(KernelLearner):
 
     def _check_components(self) -> None:
         loss = as_loss(self.loss)
-        if not isinstance(loss, SOUND):
+        if type(loss) not in SOUND:
             names = ", ".join(cls.__name__ for cls in SOUND)
             raise ValueError(
                 f"loss must be one that a parabola bounds ({names}), got {loss!r}; "
@@ -193,7 +195,7 @@ class NewtonHALK(KernelLearner):
         removes_offset, removes_std = STANDARDIZE[self.standardize]
         return NewtonSettings(
             **numbers,
-            **check(integer, "max_atoms"),
+            **check(partial(integer, minimum=1), "max_atoms"),
             robust=0.0 if self.robust is None else positive("robust", self.robust),
             budget=nonnegative("epsilon", self.epsilon),
             exchanges_readings=self.exchange == "readings",
@@ -268,6 +270,20 @@ class NewtonHALK(KernelLearner):
         if self._executor is not None:
             self._search.search()
 
+    def set_tolerance(self, tolerance: Any) -> None:
+        """Let other tolerances hold from the next step on; what was learned stays.
+
+        Agents that were taken out by :meth:`agent` keep theirs.
+
+        Parameters
+        ----------
+        tolerance : float or array
+            As of :class:`halk.Network`.
+        """
+        self.network = replace(self.network, tolerance=tolerance)
+        if self._executor is not None:
+            self._search.set_tolerance(self.network.tolerance)
+
     # predicting
 
     def predict(self, agent: int | str, X: Any, return_std: bool = False) -> Any:
@@ -330,6 +346,11 @@ class NewtonHALK(KernelLearner):
             self.network.neighbours[edges].tolist(),
             self.network.tolerance[edges].copy(), core.n_features,
         )  # fmt: skip
+
+    @property
+    def kernel_(self) -> Kernel:
+        """Kernel in use."""
+        return self._search.live.kernel
 
     @property
     def length_scale_(self) -> Any:
