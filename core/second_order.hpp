@@ -441,6 +441,7 @@ class SecondOrder {
       if (D.m <= s.max_atoms && !(spent + cost <= limit)) break;
       spent += cost;
       D.remove(gone, ws.gain);
+      is_stale = true;  // a copy would have other weights by a rounding error
     }
   }
 };
