@@ -154,7 +154,8 @@ def learned(
     of the same readings, are those of the batch Gaussian process.
     """
     whole, away = prepared(job.field, INPUTS, 0.0, 1.0), job.is_withheld
-    x, y, agent = (part[job.order] for part in (*whole, job.field.agent))
+    x, y = (part[job.order] for part in whole)
+    agent = job.field.agent[job.order]
     if key in ("linear", "gp"):
         model = Dense(x, y, scales if key == "gp" else None)
         tell(1.0)

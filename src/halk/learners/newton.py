@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -163,7 +164,7 @@ class NewtonHALK(KernelLearner):
 
     def _check_components(self) -> None:
         loss = as_loss(self.loss)
-        if not isinstance(loss, SOUND):
+        if type(loss) not in SOUND:
             names = ", ".join(cls.__name__ for cls in SOUND)
             raise ValueError(
                 f"loss must be one that a parabola bounds ({names}), got {loss!r}; "
@@ -288,6 +289,20 @@ class NewtonHALK(KernelLearner):
         """Look for length scales and noise with the readings so far, if still open."""
         if self._executor is not None:
             self._search.search()
+
+    def set_tolerance(self, tolerance: Any) -> None:
+        """Let other tolerances hold from the next step on; what was learned stays.
+
+        Agents that were taken out by :meth:`agent` keep theirs.
+
+        Parameters
+        ----------
+        tolerance : float or array
+            As of :class:`halk.Network`.
+        """
+        self.network = replace(self.network, tolerance=tolerance)
+        if self._executor is not None:
+            self._search.set_tolerance(self.network.tolerance)
 
     # predicting
 

@@ -9,11 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._validation import Indices, Matrix, Vector, array
+from halk._validation import (
+    Indices,
+    Matrix,
+    Vector,
+    finite_array,
+    require,
+    require_each,
+)
 from halk.agent import CONSTANT
 from halk.function import Function
+from halk.learners.readings import check_readings
 from halk.simulator import NewtonSimulator, Readings, Record
-from halk.state import OFFSET, STD
+from halk.state import OFFSET, STD, check_counts, take
 
 AUTO = "auto"
 
@@ -89,8 +97,9 @@ class Search:
         self._is_common, self.unit = is_common, (0.0, 1.0)
         self._n_agents = n_agents
         self._finds = is_auto(length_scale), is_auto(noise)
-        start = (float(np.sqrt(n_features)),) * n_features
-        self.length_scale = start if self._finds[0] else length_scale
+        self.length_scale = length_scale
+        if self._finds[0]:
+            self.length_scale = _as_length(np.full(n_features, np.sqrt(n_features)))
         self.noise = START_NOISE if self._finds[1] else noise
         most = ALONE if n_agents == 1 else PER_AGENT * n_agents
         self._most, self._searched = max(min(most, LARGEST), 2), 0
@@ -118,10 +127,10 @@ class Search:
             n_steps = int(np.searchsorted(rest.start, min(wanted, self._room)))
             part = _cut(rest, 0, max(n_steps, 1))
             records.append(self._learn(part))
-            self._kept.append(part)
+            self._kept.append(_copy(part))
             if self._n_kept >= min(max(2 * self._searched, 1), self._most):
                 self.search()
-        if self.steps_made < len(readings.start) - 1:
+        if self.steps_made < len(readings.start) - 1 or not records:
             records.append(self._learn(_cut(readings, self.steps_made, None)))
         return records[0] if len(records) == 1 else _join(records)
 
@@ -165,7 +174,7 @@ class Search:
         best = self._find_best(readings)
         self.live, self.noise = best.simulator, best.noise
         if self._finds[0]:
-            self.length_scale = tuple(best.length_scale.tolist())
+            self.length_scale = _as_length(best.length_scale)
         if self._searched >= self._most:
             self._kept = None
 
@@ -173,7 +182,8 @@ class Search:
         labelled = self._labelled(readings)
 
         def judge(length_scale: Any, noise: Any) -> Candidate:
-            simulator = self._simulate(length_scale, noise)
+            given = _as_length(length_scale) if self._finds[0] else length_scale
+            simulator = self._simulate(given, noise)
             score = _score(simulator.run(labelled), readings, simulator)
             return Candidate(score, simulator, length_scale, noise)
 
@@ -276,25 +286,49 @@ class Search:
         """Go on from a state; raises ``ValueError`` if it does not fit."""
         scale, noise = self.length_scale, self.noise
         if self._finds[0]:
-            found = array("found_length_scale", state["found_length_scale"], (None,))
-            scale = tuple(found.tolist())
+            name = "found_length_scale"
+            found = finite_array(name, take(state, name), (self.n_features,))
+            require_each(name, "be positive", found, found > 0)
+            scale = _as_length(found)
         if self._finds[1]:
-            noise = float(array("found_noise", state["found_noise"], (1,))[0])
-        searched, is_over = array("searched", state["searched"], (2,)).astype(int)
-        kept: list[Readings] | None = None if is_over else []
-        if "kept_y" in state and kept is not None:
-            y = array("kept_y", state["kept_y"], (None,))
-            x = array("kept_x", state["kept_x"], (len(y), self.n_features))
-            start, agent = (
-                array(f"kept_{name}", state[f"kept_{name}"], (None,)).astype(np.int64)
-                for name in ("start", "agent")
-            )
-            kept.append(Readings(start, agent, x, y))
+            found = finite_array("found_noise", take(state, "found_noise"), (1,))
+            require_each("found_noise", "be positive", found, found > 0)
+            noise = float(found[0])
+        searched, is_over = check_counts(state, "searched", 2).tolist()
+        kept: list[Readings] | None = None
+        if (any(self._finds) or self._is_common) and not is_over:
+            kept = [self._take_kept(state)] if "kept_y" in state else []
+            n_kept = sum(len(part.y) for part in kept)
+            require(searched <= n_kept, "searched", f"be at most {n_kept}", searched)
         live = self._make(self.n_features, scale, noise)
         live.load_state_dict(state)
         self.unit = tuple(live.target[0, [OFFSET, STD]].tolist())
         self.live, self.length_scale, self.noise = live, scale, noise
-        self._kept, self._searched = kept, int(searched)
+        self._kept, self._searched = kept, searched
+
+    def _take_kept(self, state: Mapping[str, Any]) -> Readings:
+        """Return the readings of a state that candidates shall learn."""
+        y = finite_array("kept_y", state["kept_y"], (None,))
+        x = finite_array("kept_x", take(state, "kept_x"), (len(y), self.n_features))
+        check_readings("kept_x kept_y", x, y, self.live.loss, has_agents=False)
+        agent = check_counts(state, "kept_agent", len(y))
+        inside = agent < self.live.network.n_agents
+        require_each("kept_agent", "be of the network", agent, inside)
+        n_steps = np.size(take(state, "kept_start"))
+        start = check_counts(state, "kept_start", n_steps)
+        ends = start[[0, -1]].tolist() if n_steps else []
+        rises = ends == [0, len(y)] and bool((np.diff(start) >= 0).all())
+        rule = "rise from 0 to the number of readings"
+        require(rises, "kept_start", rule, start.tolist())
+        is_later = np.diff(np.repeat(np.arange(n_steps - 1), np.diff(start))) > 0
+        ascends = is_later | (np.diff(agent) > 0)
+        require_each("kept_agent", "be ascending within a step", agent[1:], ascends)
+        return _copy(Readings(start, agent, x, y))
+
+
+def _as_length(scale: Vector) -> float | tuple[float, ...]:
+    """Return length scales as a kernel takes them."""
+    return tuple(scale.tolist()) if len(scale) > 1 else float(scale[0])
 
 
 def _measure_unit(y: Vector) -> tuple[float, float]:
@@ -321,6 +355,10 @@ def _cut(readings: Readings, first: int, last: int | None) -> Readings:
     return Readings(
         start - start[0], readings.agent[part], readings.x[part], readings.y[part]
     )
+
+
+def _copy(readings: Readings) -> Readings:
+    return Readings._make(column.copy() for column in readings)
 
 
 def _join_readings(parts: list[Readings]) -> Readings:
