@@ -75,7 +75,7 @@ BASES = {"Learner", "KernelLearner", "DictionaryLearner", "FeatureLearner"}
 NARROW_KERNEL = {"kernel": kernels.Gaussian(0.3)}
 LEARNERS: dict[str, dict[str, Any]] = {
     "HALK": NARROW_KERNEL,
-    "NewtonHALK": {"length_scale": 0.3, "noise": 0.01},
+    "NewtonHALK": {"length_scale": 0.3, "noise": 0.01, "standardize": False},
     "Penalty": NARROW_KERNEL | {"penalty": 0.5, "coupling": "exact"},
     "Consensus": NARROW_KERNEL,
     "Alone": NARROW_KERNEL | {"standardize": True},

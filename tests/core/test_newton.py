@@ -11,7 +11,9 @@ from halk import Network, NewtonHALK, kernels, simulator
 from halk.agent import NewtonAgent
 from halk.state import STD, SUSPECTS
 
-NUMBERS: dict[str, Any] = {"length_scale": 0.2, "noise": 0.01}
+NUMBERS: dict[str, Any] = {
+    "length_scale": 0.2, "noise": 0.01, "standardize": True,
+}  # fmt: skip
 NETWORKS = {
     "path": Network.path(4, tolerance=0.01),
     "ring": Network.ring(5, tolerance=0.0),
@@ -97,21 +99,19 @@ def test_agents_by_themselves_do_as_the_network(
 ) -> None:
     network = NETWORKS[name]
     learner = NewtonHALK(
-        network, exchange=exchange, identity=0.2, standardize=standardize,
-        max_atoms=12, regularization=1e-3, forgetting=0.99, **NUMBERS,
+        network, exchange=exchange, identity=0.2, max_atoms=12, regularization=1e-3,
+        forgetting=0.99, **(NUMBERS | {"standardize": standardize}),
     )  # fmt: skip
     X, Y = stream(network, p=2)
     learner.learn_many(X, Y)
     assert exchange == "readings" or learner.multipliers.any()
     V = network.n_agents
     agents = [learner.agent(i) for i in range(V)]
-    label = np.broadcast_to(np.arange(V)[:, None], (len(X), V, 1))
-    points = np.concatenate([X, label], axis=2) if exchange == "readings" else X
-    run_agents(agents, points, Y, rng)
+    run_agents(agents, X, Y, rng)
     for i, (agent, part) in enumerate(zip(agents, parts_of(learner), strict=True)):
         got = agent.state_dict()
         assert_same(part, got | {"agents": got["agents"][0]}, i)
-        assert agent.predict(points[0, i]) == learner.predict(i, X[0, [i]])[0]
+        assert agent.predict(X[0, i]) == learner.predict(i, X[0, [i]])[0]
         assert agent.suspects == learner.suspects[i]
         f = learner.function(i)
         np.testing.assert_array_equal(agent.function.weights, f.weights)

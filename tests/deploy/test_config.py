@@ -269,7 +269,7 @@ def test_numbers_in_the_file_make_it_second_order(tmp_path):
     network = Network.path(2, 0.01)
     agent, plain = (
         config.model.agent([0.01]),
-        NewtonHALK(network, length_scale=0.2, noise=0.02).agent(0, 1),
+        NewtonHALK(network, length_scale=0.2, noise=0.02, standardize=True).agent(0, 1),
     )
     assert (agent.settings, agent.noise) == (plain.settings, plain.noise)
     assert agent.kernel == plain.kernel

@@ -36,7 +36,7 @@ class ScaledAgent(NewtonAgent):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.sample: list[float] = []
-        self.is_settled = False
+        self.n_kept, self.is_settled = 0, False
 
     def in_unit(self, f: Any) -> Any:
         return self.offset + self.std * f
@@ -52,6 +52,7 @@ class ScaledAgent(NewtonAgent):
         distance = np.abs(self.sample - np.median(self.sample))
         limit = 10 * (1.4826 * np.median(distance) or 1.2533 * np.mean(distance))
         kept = [v for v, d in zip(self.sample, distance, strict=True) if d <= limit]
+        self.n_kept = len(kept)
         if len(self.sample) == 50:
             self.sample, self.is_settled = kept, len(kept) == 50
         was = self.in_unit(self.values)
@@ -63,6 +64,11 @@ class ScaledAgent(NewtonAgent):
         far = np.abs(was - np.mean(kept)) > 100 * np.std(kept)
         if far.any() and np.std(kept) > 1e-9 * abs(np.mean(kept)):
             self.values, self.covariance = np.zeros(len(was)), self.gram
+
+    def _threshold(self) -> float | None:
+        is_new = self.removes_std and self.n_kept < 10
+        robust = self.settings.robust
+        return 4.5 * robust if robust and is_new else super()._threshold()
 
     def adopt(self, value: float, std: float) -> None:
         if self.is_known:
@@ -92,8 +98,7 @@ class ScaledAgent(NewtonAgent):
         self.told[k] = min(query.multiplier, self.settings.largest_multiplier)
         if self.told[k] > SILENT:
             self.adopt(query.value, query.std)
-            ratio = (query.std / self.std) ** 2
-            noise = self.settings.noise / float(self.told[k]) * ratio
+            noise = self.settings.noise / float(self.told[k])
             value = self.own(query.value)
             self._observe(query.x, value, noise, self._threshold())
 
@@ -105,7 +110,7 @@ class Twin(reference.NewtonHALK):
         super().__init__(*arguments, **numbers)
         for agent in self.agents:
             agent.__class__ = ScaledAgent
-            agent.sample, agent.is_settled = [], False
+            agent.sample, agent.n_kept, agent.is_settled = [], 0, False
             agent.removes_offset = bool(standardize)
             agent.removes_std = standardize is True
 

@@ -89,6 +89,8 @@ def read_model(keys: Keys) -> Model:
         keys.must(is_one or is_list, name, "be one value", value)
         arguments[name] = tuple(value) if is_list else value
     keys.end()
+    if order == "second" and "loss" not in arguments:  # by itself: nobody to share with
+        arguments.setdefault("standardize", True)
     made = Model(inputs, order, arguments)
     for name in ("noise", "length_scale") if made.has_family else ("noise",):
         if order == "second":
