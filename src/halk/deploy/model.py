@@ -90,9 +90,9 @@ def read_model(keys: Keys) -> Model:
         arguments[name] = tuple(value) if is_list else value
     keys.end()
     made = Model(inputs, order, arguments)
-    for name in ("noise", "length_scale") if made.has_family else ("noise",):
-        if order == "second":
-            _check_number(keys, name, arguments.get(name))
+    needed = ("noise",) if order == "second" else ()
+    for name in (*needed, "length_scale") if made.has_family else needed:
+        _check_number(keys, name, arguments.get(name))
     try:
         made.learner(Network(1))
         if made.has_family:
@@ -118,12 +118,7 @@ def _check_number(keys: Keys, name: str, value: Any) -> None:
 def _component(keys: Keys, key: str, order: str) -> Any:
     """Return a kernel, loss, ... from its name, or from name and parameters."""
     value = keys.take(key)
-    if (
-        order == "second"
-        and key == "kernel"
-        and isinstance(value, str)
-        and value in FAMILIES
-    ):
+    if (order, key) == ("second", "kernel") and str(value) in FAMILIES:
         return value
     with keys.checking():
         return named(keys.label(key), value, *_FAMILIES[key])
