@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from benchmarks import apart, components, engine
+from benchmarks import apart, components, engine, second
 from benchmarks.output import describe_machine, show, write
 from benchmarks.peers import peers
 from benchmarks.results import Plan, Result, Row
@@ -35,6 +35,7 @@ class Bench(NamedTuple):
 BENCHES: dict[str, Bench] = {
     "dense": Bench("a thousand agents against the floor", engine.dense),
     "ocean": Bench("the ocean run against the floor", engine.ocean),
+    "second": Bench("the second-order step against its floor", second.second),
     "size": Bench("from 1,000 agents to 100,000", apart.size),
     "order": Bench("from 10 atoms to 1,000", engine.order),
     "report": Bench("one sensor of 100,000 reports", engine.report),

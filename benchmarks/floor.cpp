@@ -1,5 +1,5 @@
-// What a step must at least do, and nothing else: kernel terms, and products of matrices with
-// vectors. floor.py compiles and calls it.
+// What a step must at least do, and nothing else: kernel terms, products of matrices with vectors,
+// and, in second order, rank-one updates. floor.py compiles and calls it.
 #include "kernel.hpp"
 
 namespace {
@@ -57,6 +57,15 @@ extern "C" {
 void sum_terms(const double* atoms, int ld, int m, int p, const double* weights, const double* x,
                int n, double* out, int rounds) {
   for (int i = 0; i < rounds; ++i) SUM_ROWS[p - 1]({atoms, ld, m}, weights, x, n, out);
+}
+
+// A[v] += f x[v] x[v]' for n symmetric matrices, `rounds` times, f alternating in sign.
+void update(double* A, int ld, int m, int n, const double* x, int rounds) {
+  for (int i = 0; i < rounds; ++i)
+    for (int v = 0; v < n; ++v) {
+      const std::size_t first = std::size_t(v) * ld;
+      add_outer_product(A + first * ld, ld, m, i % 2 ? -1e-9 : 1e-9, x + first);
+    }
 }
 
 // out[v] = A[v] x[v] for n symmetric matrices of m rows, padded to ld, `rounds` times.

@@ -226,3 +226,16 @@ def _product_job(n_agents: int, order: int, is_native: bool) -> tuple[Job, int]:
     jobs = [job(0), job(1)]
     best = [times.best for times in time_in_turn(jobs, repeats=3)]
     return jobs[int(np.argmin(best))], n_rounds * V
+
+
+def update_job(n_agents: int, order: int) -> tuple[Job, int]:
+    """Return the job of rank-one updates, and how many it makes."""
+    V, ld = min(n_agents, _MATRICES), _pad(order)
+    A, x = _align((V, ld, ld)), _align((V, ld))
+    x[:, :order] = np.random.default_rng(0).uniform(size=(V, order))
+    update, n_rounds = load_library().update, max(1, _ENTRIES_PER_JOB // (V * order**2))
+
+    def run(rounds: int = n_rounds) -> None:
+        _call(update, A, ld, order, V, x, rounds)
+
+    return Job(lambda _: run(), lambda: run(1)), n_rounds * V

@@ -59,6 +59,8 @@ TARGETS: dict[str, Target] = {
     "ocean": Target("at most", 2.2, "x floor", "ratio"),
     "size-growth": Target("at most", 1.5, "x V = 1,000", "ratio"),
     "size-memory": Target("under", 1.6, "GB"),
+    "second": Target("at most", 3.0, "x floor", "ratio"),
+    "second-large": Target("at most", 4.5, "x floor", "ratio"),
     "order": Target("at most", 2.2, "as exponent"),
     "report": Target("under", 100.0, "us"),
     "reference": Target("at least", 200.0, "x faster", "ratio"),

@@ -152,7 +152,7 @@ class Workload:
 class Running:
     """A model in the middle of its stream."""
 
-    model: HALK
+    model: Any  # HALK or NewtonHALK
     fields: Fields
 
     def job(self, n_steps: int) -> Job:

@@ -177,14 +177,11 @@ class SecondOrder {
       }
       const Asker& asker = askers[points[q].origin];
       state.target.adopt(asker.value, asker.std, s.standardization);
-      const double ratio = square(asker.std / state.target.std);
       if (s.exchanges_readings) {
         const double spread = 2.0 * e.edge[points[q].edge].tolerance / square(state.target.std);
         read(s, pace, ws, at, x, u, g, asker.value, spread);
       } else {
-        // at most the largest multiplier in this agent's own unit, whatever std was told
-        const double noise =
-            pace.noise * std::max(ratio / points[q].multiplier, 1.0 / s.largest_multiplier);
+        const double noise = pace.noise / points[q].multiplier;
         observe(s, ws, at, x, u, g, to_own(asker.value), noise, robust_threshold(s));
       }
     }
@@ -222,9 +219,11 @@ class SecondOrder {
   double span_of(const double* u, const double* g) const {
     return std::max(dot(u, g, D.end()), 0.0);
   }
-  // Wider while a sensor is not known well: a dozen readings leave no warm-up.
+  // Wider while a sensor is not known well: a dozen readings leave no warm-up. Wider still while
+  // its std is not: in one that is too small all that neighbours say looks far off.
   double robust_threshold(const Settings& s) const {
-    return state.readings < SETTLED ? 1.5 * s.robust : s.robust;
+    const bool is_new = s.standardization.removes_std && state.target.count < WARM_UP;
+    return s.robust * (is_new ? 4.5 : state.readings < SETTLED ? 1.5 : 1.0);
   }
 
   // k (unless known), u = Q k, g = S u in the workspace; s and k(x, x).

@@ -58,6 +58,23 @@ class KernelLearner(Learner):
         function: Function = executor.function(i)
         return function
 
+    @property
+    def target(self) -> Matrix:
+        """Running statistics of the agents' targets, (n_agents, 6); see `halk.agent`.
+
+        Setting them changes no weight.
+        """
+        if self._executor is None:
+            raise ValueError("target must be learned first: call learn_one or prepare")
+        executor: Any = self._executor
+        target: Matrix = executor.target
+        return target
+
+    @target.setter
+    def target(self, target: Matrix) -> None:
+        executor: Any = self._executor
+        executor.target = array("target", target, self.target.shape)
+
     def _agent_of(self, agent: int | str, n_features: int | None) -> tuple[int, int]:
         """Return index and length of the inputs of an agent to be made."""
         n_features = self.n_features if n_features is None else n_features
@@ -170,23 +187,6 @@ class DictionaryLearner(KernelLearner):
         target[ADOPTED] = float(self._fixed_multiplier == 0.0)
         made.target = target
         return made
-
-    @property
-    def target(self) -> Matrix:
-        """Running statistics of the agents' targets, (n_agents, 6); see `halk.agent`.
-
-        Setting them changes no weight.
-        """
-        if self._executor is None:
-            raise ValueError("target must be learned first: call learn_one or prepare")
-        executor: Any = self._executor
-        target: Matrix = executor.target
-        return target
-
-    @target.setter
-    def target(self, target: Matrix) -> None:
-        executor: Any = self._executor
-        executor.target = array("target", target, self.target.shape)
 
     @property
     def length_scales(self) -> Matrix | None:

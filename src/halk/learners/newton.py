@@ -36,12 +36,16 @@ from halk.learners.settings import LOSS, STANDARDIZE
 from halk.losses import as_loss
 from halk.network import Network
 from halk.simulator import NewtonSimulator
+from halk.state import OFFSET, STD
 
 FAMILIES: dict[str, Any] = {
     "gaussian": Gaussian, "laplacian": Laplacian, "matern32": Matern32,
     "matern52": Matern52,
 }  # fmt: skip
 """Kernels that need no number but their length scales."""
+
+UNITS = STANDARDIZE | {"common": (False, False)}
+"""What agents remove by themselves, by the argument ``standardize``."""
 
 SOUND = (
     losses.Squared, losses.Huber, losses.Absolute, losses.EpsilonInsensitive,
@@ -96,9 +100,13 @@ class NewtonHALK(KernelLearner):
         points of different agents.
     first_multiplier, dual_gain, warm_up, largest_multiplier, tightening : float
         ``mu_0``, ``kappa``, ``t_0``, ``mu_max`` and ``nu`` of the multipliers.
-    standardize : {True, "offset", False}
-        Remove mean and std of each agent's targets, or the mean, as measured on its
-        first 50 readings without outliers, and put them back in predictions.
+    standardize : {"common", True, "offset", False}
+        Count targets from their mean, in units of their std, and put both back in
+        predictions. ``"common"``: one mean and std for all agents, found with the first
+        readings. True: those of every agent, measured on its first 50 readings without
+        outliers; for fields whose level and range differ from place to place.
+        ``"offset"``: every agent's mean. False: targets have a mean of about 0 and a
+        std of about 1.
     n_jobs : int, optional
         Threads that share the steps of a large network; one by default.
 
@@ -118,6 +126,7 @@ class NewtonHALK(KernelLearner):
     kernel: Any
     length_scale: Any
     noise: Any
+    max_atoms: int
     robust: float | None
     epsilon: float
     exchange: str
@@ -145,7 +154,7 @@ class NewtonHALK(KernelLearner):
         warm_up: float = 20.0,
         largest_multiplier: float = 10.0,
         tightening: float = 0.0,
-        standardize: bool | str = True,
+        standardize: bool | str = "common",
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(locals())
@@ -160,8 +169,8 @@ class NewtonHALK(KernelLearner):
                 f"loss must be one that a parabola bounds ({names}), got {loss!r}; "
                 f"HALK takes any"
             )
-        choice("standardize", self.standardize, STANDARDIZE)
-        if self.standardize and loss.takes_labels:
+        choice("standardize", self.standardize, UNITS)
+        if self.standardize in (True, "offset") and loss.takes_labels:
             raise ValueError(
                 f"standardize must be False for the {type(loss).__name__} loss, whose "
                 f"targets are labels, got {self.standardize!r}"
@@ -190,10 +199,10 @@ class NewtonHALK(KernelLearner):
         require(beta <= 1, "forgetting", "be at most 1", beta)
         nonnegative("identity", self.identity)
         choice("exchange", self.exchange, ("predictions", "readings"))
-        removes_offset, removes_std = STANDARDIZE[self.standardize]
+        removes_offset, removes_std = UNITS[self.standardize]
         return NewtonSettings(
             **numbers,
-            **check(integer, "max_atoms"),
+            max_atoms=integer("max_atoms", self.max_atoms, minimum=1),
             robust=0.0 if self.robust is None else positive("robust", self.robust),
             budget=nonnegative("epsilon", self.epsilon),
             exchanges_readings=self.exchange == "readings",
@@ -224,7 +233,19 @@ class NewtonHALK(KernelLearner):
         return Search(
             self._make_simulator, n_features, self.network.n_agents,
             self.length_scale if has_scale else None, self.noise,
+            "standardize" in self._finds,
         )  # fmt: skip
+
+    @property
+    def _finds(self) -> list[str]:
+        """What is found with the first readings."""
+        has_unit = self.standardize == "common" and not as_loss(self.loss).takes_labels
+        wanted = {
+            "length_scale": isinstance(self.kernel, str) and is_auto(self.length_scale),
+            "noise": is_auto(self.noise),
+            "standardize": has_unit,
+        }
+        return [name for name, is_wanted in wanted.items() if is_wanted]
 
     @property
     def _search(self) -> Search:
@@ -318,18 +339,23 @@ class NewtonHALK(KernelLearner):
         length_scale, noise = self.length_scale, self.noise
         if self._executor is not None:
             length_scale, noise = self.length_scale_, self.noise_
-        if is_auto(noise) or (isinstance(self.kernel, str) and is_auto(length_scale)):
+        elif self._finds:
             raise ValueError(
-                "length_scale and noise must be numbers for an agent by itself: give "
-                "them, or let this learner find them first"
+                f"{self._finds[0]} must be found first, or given as a number: learn "
+                f"readings, then take agents out"
             )
         core = self._make_simulator(n_features, length_scale, noise)
         edges = slice(self.network.indptr[i], self.network.indptr[i + 1])
-        return NewtonAgent(
+        made = NewtonAgent(
             core.kernel, core.loss, self._settings, float(core.paces[i, 0]),
             self.network.neighbours[edges].tolist(),
             self.network.tolerance[edges].copy(), n_features, i,
         )  # fmt: skip
+        if self._executor is not None:
+            target = made.target
+            target[[OFFSET, STD]] = self._search.unit
+            made.target = target
+        return made
 
     @property
     def kernel_(self) -> Any:
@@ -345,6 +371,13 @@ class NewtonHALK(KernelLearner):
     def noise_(self) -> Any:
         """Noise in use: a number, or one per agent."""
         return self._search.noise
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether length scales, noise and unit are those that will stay."""
+        if self._executor is None:
+            return not self._finds
+        return self._search.is_over
 
     @property
     def suspects(self) -> Indices:

@@ -1,16 +1,19 @@
-"""Length scales and noise found with the first readings."""
+"""Length scales, noise and the unit of targets, found with the first readings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import product
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector, array
+from halk.agent import CONSTANT
 from halk.function import Function
 from halk.simulator import NewtonSimulator, Readings, Record
-from halk.state import STD
+from halk.state import OFFSET, STD
 
 AUTO = "auto"
 
@@ -20,15 +23,33 @@ PER_AGENT, ALONE, LARGEST = 20, 200, 5_000
 FACTORS = (0.25, 0.6, 1.5, 4.0)
 NOISES = (0.003, 0.03, 0.3)
 """Where the search begins: length scales over the spread of the inputs, and noise."""
+START_NOISE = 0.03
+"""What the noise is taken for while there is hardly a reading to go by."""
 
-STRIDES = (3.0, 3.0, 1.7, 1.7)
-"""Factors by which one number at a time is moved around the best, round after round."""
+STRIDES = (3.0, None, 1.7, 1.7)
+"""Factors by which one number at a time is moved around the best, round after round.
+
+None: back to where the search began. A feature that few readings made look irrelevant
+is far from there after a round, and the steps between are no better.
+"""
 
 WORST = 25.0
 """Squared standardised errors count no more: outliers shall not choose."""
 
 MANY = 20
 """Features above which there is one length scale for all."""
+
+
+class Candidate(NamedTuple):
+    """Agents that have learned the readings kept, and how well they predicted them."""
+
+    score: float
+    simulator: NewtonSimulator
+    length_scale: Any
+    noise: Any
+
+
+_score_of = attrgetter("score")
 
 
 def is_auto(value: Any) -> bool:
@@ -41,7 +62,9 @@ class Search:
 
     The first readings are kept. Whenever their number has doubled, candidates learn
     them from the beginning; the one that predicted them best before learning them goes
-    on. After the last search the readings are dropped.
+    on. After the last search the readings are dropped. All candidates count in one
+    mean and std, those of the readings kept without outliers, if there is to be one
+    unit for all agents.
 
     Parameters
     ----------
@@ -49,6 +72,8 @@ class Search:
         Makes agents that have learned nothing.
     n_features, n_agents : int
     length_scale, noise : "auto", or what is not to be looked for
+    is_common : bool
+        Whether to find mean and std of all targets, to count in.
     """
 
     def __init__(
@@ -58,19 +83,29 @@ class Search:
         n_agents: int,
         length_scale: Any,
         noise: Any,
+        is_common: bool,
     ) -> None:
         self._make, self.n_features = make, n_features
+        self._is_common, self.unit = is_common, (0.0, 1.0)
+        self._n_agents = n_agents
         self._finds = is_auto(length_scale), is_auto(noise)
-        self.length_scale = np.sqrt(n_features) if self._finds[0] else length_scale
-        self.noise = 0.03 if self._finds[1] else noise
+        start = (float(np.sqrt(n_features)),) * n_features
+        self.length_scale = start if self._finds[0] else length_scale
+        self.noise = START_NOISE if self._finds[1] else noise
         most = ALONE if n_agents == 1 else PER_AGENT * n_agents
         self._most, self._searched = max(min(most, LARGEST), 2), 0
-        self._kept: list[Readings] | None = [] if any(self._finds) else None
+        finds_any = any(self._finds) or is_common
+        self._kept: list[Readings] | None = [] if finds_any else None
         self.steps_made = 0
-        self.live = self._simulate()
+        self.live = self._simulate(self.length_scale, self.noise)
 
-    def _simulate(self) -> NewtonSimulator:
-        return self._make(self.n_features, self.length_scale, self.noise)
+    def _simulate(self, length_scale: Any, noise: Any) -> NewtonSimulator:
+        made = self._make(self.n_features, length_scale, noise)
+        if self._is_common:
+            target = made.target
+            target[:, [OFFSET, STD]] = self.unit
+            made.target = target
+        return made
 
     # learning
 
@@ -79,16 +114,21 @@ class Search:
         self.steps_made, records = 0, []
         while self._kept is not None and self.steps_made < len(readings.start) - 1:
             rest = _cut(readings, self.steps_made, None)
-            wanted = max(2 * self._searched, 4) - self._n_kept
+            wanted = max(2 * self._searched, 1) - self._n_kept
             n_steps = int(np.searchsorted(rest.start, min(wanted, self._room)))
             part = _cut(rest, 0, max(n_steps, 1))
             records.append(self._learn(part))
             self._kept.append(part)
-            if self._n_kept >= min(max(2 * self._searched, 4), self._most):
+            if self._n_kept >= min(max(2 * self._searched, 1), self._most):
                 self.search()
         if self.steps_made < len(readings.start) - 1:
             records.append(self._learn(_cut(readings, self.steps_made, None)))
         return records[0] if len(records) == 1 else _join(records)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is looked for any more."""
+        return self._kept is None
 
     @property
     def _n_kept(self) -> int:
@@ -120,38 +160,45 @@ class Search:
             return
         readings = _join_readings(self._kept)
         self._searched = len(readings.y)
-        best: tuple[float, NewtonSimulator, Any, float] | None = None
+        if self._is_common:
+            self.unit = _measure_unit(readings.y)
+        best = self._find_best(readings)
+        self.live, self.noise = best.simulator, best.noise
+        if self._finds[0]:
+            self.length_scale = tuple(best.length_scale.tolist())
+        if self._searched >= self._most:
+            self._kept = None
 
-        def judge(scale: Any, noise: float) -> bool:
-            nonlocal best
-            simulator = self._make(self.n_features, scale, noise)
-            score = _score(simulator.run(self._labelled(readings)), readings, simulator)
-            is_better = best is None or score > best[0]
-            if is_better:
-                best = score, simulator, scale, noise
-            return is_better
+    def _find_best(self, readings: Readings) -> Candidate:
+        labelled = self._labelled(readings)
+
+        def judge(length_scale: Any, noise: Any) -> Candidate:
+            simulator = self._simulate(length_scale, noise)
+            score = _score(simulator.run(labelled), readings, simulator)
+            return Candidate(score, simulator, length_scale, noise)
 
         spread = readings.x.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0) * np.sqrt(self.n_features)
-        for factor in FACTORS if self._finds[0] else (None,):
-            for noise in NOISES if self._finds[1] else (self.noise,):
-                judge(self.length_scale if factor is None else factor * spread, noise)
-        for stride in STRIDES:
-            for feature in range(self.n_features) if self._finds[0] else ():
-                for factor in (stride, 1 / stride):
-                    assert best is not None
-                    moved = best[2].copy()
-                    moved[feature if self.n_features <= MANY else slice(None)] *= factor
-                    judge(moved, best[3])
-            for factor in (stride, 1 / stride) if self._finds[1] else ():
-                assert best is not None
-                judge(best[2], best[3] * factor)
-        assert best is not None
-        _, self.live, scale, self.noise = best
+        is_early = self._searched < min(max(4, self._n_agents), self._most)
+        factors, noises = ((1.0,), (START_NOISE,)) if is_early else (FACTORS, NOISES)
+        scales: list[Any] = [self.length_scale]
+        features: list[Any] = []
         if self._finds[0]:
-            self.length_scale = tuple(scale.tolist())
-        if self._searched >= self._most:
-            self._kept = None
+            scales = [factor * spread for factor in factors]
+            has_few = self.n_features <= MANY
+            features = list(range(self.n_features)) if has_few else [slice(None)]
+        grid = product(scales, noises if self._finds[1] else [self.noise])
+        best = max((judge(*numbers) for numbers in grid), key=_score_of)
+        for stride in () if is_early else STRIDES:
+            steps = (stride, 1 / stride) if stride else FACTORS
+            for feature, factor in product(features, steps):
+                moved = best.length_scale.copy()
+                moved[feature] = factor * (moved if stride else spread)[feature]
+                best = max(best, judge(moved, best.noise), key=_score_of)
+            for factor in steps if stride and self._finds[1] else ():
+                moved = judge(best.length_scale, best.noise * factor)
+                best = max(best, moved, key=_score_of)
+        return best
 
     # looking inside
 
@@ -230,7 +277,7 @@ class Search:
         scale, noise = self.length_scale, self.noise
         if self._finds[0]:
             found = array("found_length_scale", state["found_length_scale"], (None,))
-            scale = tuple(found.tolist()) if len(found) > 1 else float(found[0])
+            scale = tuple(found.tolist())
         if self._finds[1]:
             noise = float(array("found_noise", state["found_noise"], (1,))[0])
         searched, is_over = array("searched", state["searched"], (2,)).astype(int)
@@ -245,8 +292,18 @@ class Search:
             kept.append(Readings(start, agent, x, y))
         live = self._make(self.n_features, scale, noise)
         live.load_state_dict(state)
+        self.unit = tuple(live.target[0, [OFFSET, STD]].tolist())
         self.live, self.length_scale, self.noise = live, scale, noise
         self._kept, self._searched = kept, int(searched)
+
+
+def _measure_unit(y: Vector) -> tuple[float, float]:
+    """Return mean and std of values, without those far from their median."""
+    distance = np.abs(y - np.median(y))
+    deviation = 1.4826 * np.median(distance)
+    y = y[distance <= 10 * deviation] if deviation > 0 else y
+    mean, std = float(y.mean()), float(y.std())
+    return mean, std if std > CONSTANT * abs(mean) else 1.0
 
 
 def _score(record: Record, readings: Readings, simulator: NewtonSimulator) -> float:

@@ -1,0 +1,37 @@
+"""What NewtonHALK finds with its first readings."""
+
+import numpy as np
+import pytest
+
+from halk import Network, NewtonHALK
+
+
+@pytest.mark.parametrize("seed", [4, 7, 9])
+def test_a_feature_that_looked_irrelevant_comes_back(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(200, 10))
+    bump, line = 20 * (X[:, 2] - 0.5) ** 2, 10 * X[:, 3] + 5 * X[:, 4]
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + bump + line + rng.normal(size=200)
+    model = NewtonHALK(Network(1), max_atoms=120)
+    model.learn_readings([0] * 200, X, y)
+    assert max(model.length_scale_[:5]) < 4 < min(model.length_scale_[5:])
+
+
+def test_many_features_share_one_factor(rng):
+    X = rng.normal(size=(60, 30)) * np.arange(1, 31)
+    model = NewtonHALK(Network(1))
+    model.learn_readings([0] * 60, X, X[:, 0])
+    ratio = np.array(model.length_scale_) / X.std(axis=0)
+    np.testing.assert_allclose(ratio, ratio[0])
+
+
+def test_settled_after_the_last_search(rng):
+    X = rng.uniform(size=(300, 1))
+    model, given = NewtonHALK(Network(1)), {"length_scale": 1.0, "noise": 0.1}
+    assert not model.is_settled
+    model.learn_readings([0] * 199, X[:199], X[:199, 0])
+    assert not model.is_settled
+    model.learn_readings([0], X[199:200], X[199, :1])
+    assert model.is_settled
+    assert not NewtonHALK(Network(1), **given).is_settled
+    assert NewtonHALK(Network(1), **given, standardize=True).is_settled
