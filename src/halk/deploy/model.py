@@ -89,6 +89,8 @@ def read_model(keys: Keys) -> Model:
         keys.must(is_one or is_list, name, "be one value", value)
         arguments[name] = tuple(value) if is_list else value
     keys.end()
+    if order == "second":
+        _check_unit(keys, arguments)
     made = Model(inputs, order, arguments)
     needed = ("noise",) if order == "second" else ()
     for name in (*needed, "length_scale") if made.has_family else needed:
@@ -111,8 +113,17 @@ def _check_number(keys: Keys, name: str, value: Any) -> None:
         keys.refuse(
             name,
             f"{wrong}; such as {name} = {0.02 if name == 'noise' else 50.0}. "
-            f"NewtonHALK finds it with past readings: {name}_ after learn_many",
+            f"NewtonHALK(..., standardize=True) finds it with past readings: {name}_ "
+            f"after learn_many",
         )
+
+
+def _check_unit(keys: Keys, arguments: dict[str, Any]) -> None:
+    """Let agents measure their targets; a unit of all is found with all readings."""
+    has_labels = getattr(arguments.get("loss"), "takes_labels", False)
+    unit = arguments.setdefault("standardize", not has_labels)
+    rule = 'be true, "offset" or false: what is common to all no agent knows'
+    keys.must(unit != "common", "standardize", rule, unit)
 
 
 def _component(keys: Keys, key: str, order: str) -> Any:
