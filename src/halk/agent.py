@@ -7,7 +7,6 @@ same numbers in the same order, so both give the same trajectory bit for bit.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -75,11 +74,6 @@ class Settings(NamedTuple):
     is_normalized: bool  # step: S9, or plain
     removes_offset: bool  # of the target
     removes_std: bool
-
-    @property
-    def largest_multiplier(self) -> float:
-        """Infinite: multipliers of first order have no bound of their own."""
-        return inf
 
     @property
     def standardizes(self) -> bool:

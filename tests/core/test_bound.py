@@ -31,19 +31,26 @@ def variance(agent: NewtonAgent, x) -> float:
     return copy.deepcopy(agent).answer(0, asked).variance
 
 
-def phi(n_readings: int) -> float:
+def phi(n_readings: int, measures_std: bool = False) -> float:
+    if measures_std and n_readings < 10:
+        return 13.5
     return 4.5 if n_readings < 20 else 3.0
 
 
-@pytest.mark.parametrize("n_readings", [0, 3, 19, 20, 60])
+@pytest.mark.parametrize(
+    ("n_readings", "standardize"),
+    [(n, False) for n in (0, 3, 19, 20, 60)] + [(n, True) for n in (9, 10, 20)],
+)
 @given(value=LIES, multiplier=st.floats(0, 1e9), std=STDS, x=st.floats(0, 1))
-def test_a_query_moves_no_further_than_the_bound(n_readings, value, multiplier, std, x):
-    agent = taught(n_readings)
+def test_a_query_moves_no_further_than_the_bound(
+    n_readings, standardize, value, multiplier, std, x
+):
+    agent = taught(n_readings, standardize=standardize)
     before, v = agent.predict([x]), variance(agent, [x])
     agent.answer(0, Query(np.array([x]), value, multiplier, std))
     agent.update()
     moved = abs(agent.predict([x]) - before)
-    assert moved <= phi(n_readings) * np.sqrt(v) * (1 + 1e-6) + 1e-9
+    assert moved <= phi(n_readings, standardize) * np.sqrt(v) * (1 + 1e-6) + 1e-9
 
 
 @pytest.mark.parametrize("n_readings", [3, 40])

@@ -196,18 +196,19 @@ SECOND_CASES = {
     ),
     "no noise": (
         ("noise = 0.02\n", ""),
-        "model.noise is missing; such as noise = 0.02. NewtonHALK finds it with past "
-        "readings: noise_ after learn_many",
+        "model.noise is missing; such as noise = 0.02. NewtonHALK(..., "
+        "standardize=True) finds it with past readings: noise_ after learn_many",
     ),
     "a length scale to be found": (
         ("length_scale = 0.2", 'length_scale = "auto"'),
         "model.length_scale must be a number, got 'auto'; such as length_scale = 50.0. "
-        "NewtonHALK finds it with past readings: length_scale_ after learn_many",
+        "NewtonHALK(..., standardize=True) finds it with past readings: length_scale_ "
+        "after learn_many",
     ),
     "no length scale": (
         ("length_scale = 0.2\n", ""),
-        "model.length_scale is missing; such as length_scale = 50.0. NewtonHALK finds "
-        "it with past readings: length_scale_ after learn_many",
+        "model.length_scale is missing; such as length_scale = 50.0. NewtonHALK(..., "
+        "standardize=True) finds it with past readings: length_scale_ after learn_many",
     ),
     "too many length scales": (
         ("length_scale = 0.2", "length_scale = [0.2, 0.3]"),
@@ -225,6 +226,11 @@ SECOND_CASES = {
     "another exchange": (
         ("noise = 0.02", 'noise = 0.02\nexchange = "all"'),
         "model.exchange must be one of 'predictions', 'readings', got 'all'",
+    ),
+    "a common unit": (
+        ("noise = 0.02", 'noise = 0.02\nstandardize = "common"'),
+        'model.standardize must be true, "offset" or false: what is common to all no '
+        "agent knows, got 'common'",
     ),
     "a third order": (
         ("noise = 0.02", 'noise = 0.02\norder = "third"'),

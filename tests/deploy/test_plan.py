@@ -96,7 +96,7 @@ def test_second_order_with_noises_of_their_own(folder, exchange):
     learner, outcomes = simulate_lockstep(plan)
     other = NewtonHALK(
         Network(3, [(0, 1), (1, 2)], [0.01, 0.5]), length_scale=0.2,
-        noise=[0.02, 0.1, 0.02], exchange=exchange,
+        noise=[0.02, 0.1, 0.02], exchange=exchange, standardize=True,
     )  # fmt: skip
     other.learn_many(X, Y)
     np.testing.assert_array_equal(learner.predict_one(X[0]), other.predict_one(X[0]))

@@ -113,7 +113,7 @@ def test_lockstep_of_second_order_outlives_any_kill(tmp_path, coupling):
     agents = lived_through_kills(tmp_path, seed=1)
     learner = NewtonHALK(
         Network.path(3, 0.01), length_scale=0.2, noise=0.02, exchange=coupling,
-        identity=0.1,
+        identity=0.1, standardize=True,
     )  # fmt: skip
     learner.learn_many(X, Y)
     for i, agent in enumerate(agents):

@@ -219,7 +219,7 @@ def test_all_kinds_of_faults_happen():
     refused = {r.name for w in worlds for node in w.living() for r in node.refused}
     assert refused >= {
         "CHECKSUM", "LENGTH", "MAGIC", "STRANGER", "IMPOSTOR", "UNGREETED", "MISFIT",
-        "OLD_INCARNATION", "REPEATED", "LATE", "VALUE", "INPUT", "STD",
+        "OLD_INCARNATION", "REPEATED", "LATE", "VALUE", "INPUT", "STD", "VARIANCE",
         "MULTIPLIER",
     }  # fmt: skip
     assert max(node.incarnation for w in worlds for node in w.living()) > 2

@@ -89,12 +89,12 @@ def read_model(keys: Keys) -> Model:
         keys.must(is_one or is_list, name, "be one value", value)
         arguments[name] = tuple(value) if is_list else value
     keys.end()
-    if order == "second" and "loss" not in arguments:  # by itself: nobody to share with
-        arguments.setdefault("standardize", True)
+    if order == "second":
+        _check_unit(keys, arguments)
     made = Model(inputs, order, arguments)
-    for name in ("noise", "length_scale") if made.has_family else ("noise",):
-        if order == "second":
-            _check_number(keys, name, arguments.get(name))
+    needed = ("noise",) if order == "second" else ()
+    for name in (*needed, "length_scale") if made.has_family else needed:
+        _check_number(keys, name, arguments.get(name))
     try:
         made.learner(Network(1))
         if made.has_family:
@@ -113,19 +113,23 @@ def _check_number(keys: Keys, name: str, value: Any) -> None:
         keys.refuse(
             name,
             f"{wrong}; such as {name} = {0.02 if name == 'noise' else 50.0}. "
-            f"NewtonHALK finds it with past readings: {name}_ after learn_many",
+            f"NewtonHALK(..., standardize=True) finds it with past readings: {name}_ "
+            f"after learn_many",
         )
+
+
+def _check_unit(keys: Keys, arguments: dict[str, Any]) -> None:
+    """Let agents measure their targets; a unit of all is found with all readings."""
+    has_labels = getattr(arguments.get("loss"), "takes_labels", False)
+    unit = arguments.setdefault("standardize", not has_labels)
+    rule = 'be true, "offset" or false: what is common to all no agent knows'
+    keys.must(unit != "common", "standardize", rule, unit)
 
 
 def _component(keys: Keys, key: str, order: str) -> Any:
     """Return a kernel, loss, ... from its name, or from name and parameters."""
     value = keys.take(key)
-    if (
-        order == "second"
-        and key == "kernel"
-        and isinstance(value, str)
-        and value in FAMILIES
-    ):
+    if (order, key) == ("second", "kernel") and str(value) in FAMILIES:
         return value
     with keys.checking():
         return named(keys.label(key), value, *_FAMILIES[key])

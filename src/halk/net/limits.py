@@ -28,7 +28,7 @@ class Limits:
     multiplier : float
         Largest multiplier; larger ones count as this. It is measured in the agent's
         own standard deviation, so that a small ``std`` is no way around it. In second
-        order ``largest_multiplier`` is such a bound too; the smaller one holds.
+        order ``largest_multiplier`` is a bound too; the smaller one holds.
     point : float
         Largest size of a feature of a point.
     log_scale : float

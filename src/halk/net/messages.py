@@ -58,7 +58,8 @@ def refuse(reason: Reason, wrong: str) -> NoReturn:
     raise ProtocolError(reason, wrong)
 
 
-COUPLINGS = ("paper", "exact", "predictions", "readings")
+SECOND = ("predictions", "readings")
+COUPLINGS = ("paper", "exact", *SECOND)
 """How agents bind, by number: two of first order, two of second."""
 
 

@@ -6,7 +6,7 @@ from halk import agent as agents
 from halk._validation import Vector
 from halk.agent import CONSTANT, LARGEST, WARM_UP, CoreAgent
 from halk.net.limits import Limits
-from halk.net.messages import Answer, Query, Reason, refuse
+from halk.net.messages import SECOND, Answer, Query, Reason, refuse
 from halk.state import ADOPTED, COUNT, MEAN, SQUARES, STD
 
 LARGEST_RATIO = 1e12
@@ -64,9 +64,10 @@ def vetted_query(
     if not 1 / LARGEST_RATIO <= own / query.std <= LARGEST_RATIO:
         refuse(Reason.STD, f"std {query.std:g}, this agent's is {own:g}")
     multiplier, weakened = query.multiplier, []
-    largest = limits.multiplier * (query.std / own) ** 2
-    # second order has a bound of its own, in that unit too
-    if multiplier > largest and limits.multiplier < agent.settings.largest_multiplier:
+    # in second order it weighs the same whatever std is told
+    unit = 1.0 if agent.coupling in SECOND else query.std / own
+    largest = limits.multiplier * unit**2
+    if multiplier > largest:
         multiplier, weakened = largest, [Reason.MULTIPLIER]
     if agent.order >= limits.atoms:
         if agent.coupling == "readings":

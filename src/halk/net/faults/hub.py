@@ -82,20 +82,16 @@ class FaultyHub(Hub):
         rng, message = self._world.rng, decode(data, receiver)
         wild = rng.choice((1e300, -1e300, 1e-300, 1e40, 2.0**63, 30.0, -3.0))
         body = message.body
+        lies: dict[str, Any]
         if isinstance(body, Query):
             size, x = abs(wild), (wild,) * len(body.x)
-            lies: dict[str, Any] = {
-                "x": x,
-                "value": wild,
-                "multiplier": size,
-                "std": size,
-            }
+            lies = {"x": x, "value": wild, "multiplier": size, "std": size}
             name = rng.choice(list(lies))
             body = body._replace(**{name: lies[name]})
         elif isinstance(body, Answer):
-            body = body._replace(value=wild)
-            if rng.random() < 0.6:
-                body = body._replace(log_scale=wild, variance=abs(wild))
+            lies = {"value": wild, "log_scale": wild, "variance": abs(wild)}
+            name = rng.choice(list(lies))
+            body = body._replace(**{name: lies[name]})
         elif isinstance(body, Hello):
             body = body._replace(n_features=7)
         return encode(message._replace(body=body), receiver)
