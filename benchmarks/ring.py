@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,13 +49,19 @@ def make_ring(difference: float, seed: int, n_steps: int = 100) -> Ring:
     sample = np.linalg.cholesky(along) @ rng.normal(size=(len(GRID), V + 1))
     own = np.linalg.cholesky(round_the_ring + 1e-9 * np.eye(V)) @ sample[:, 1:].T
     truth = sample[:, 0] + difference * own
-    gaps = [0.5 * np.mean((truth[i] - truth[j]) ** 2) for i, j in PAIRS]
-    window = rng.uniform(0.0, 0.7, size=V) + 0.3 * rng.uniform(size=(n_steps, V))
+    first = rng.uniform(0.0, 0.7, size=V)
+    window = first + 0.3 * rng.uniform(size=(n_steps, V))
     anywhere = rng.uniform(size=(n_steps, V))
     X = np.where(rng.uniform(size=(n_steps, V)) < 0.9, window, anywhere)
     Y = np.stack([np.interp(X[:, i], GRID, truth[i]) for i in range(V)], axis=1)
     Y += NOISE * rng.normal(size=Y.shape)
-    return Ring(truth, Network(V, PAIRS, tolerance=np.array(gaps)), X[..., None], Y)
+    share = np.full((V, len(GRID)), 0.1 / len(GRID))
+    within = (first[:, None] <= GRID) & (first[:, None] + 0.3 >= GRID)
+    share += 0.9 * within / within.sum(axis=1, keepdims=True)
+    network = Network(V, PAIRS)
+    i, j = network.edges.T  # the tolerance is an average over what i reads
+    gaps = 0.5 * (share[i] * (truth[i] - truth[j]) ** 2).sum(axis=1)
+    return Ring(truth, replace(network, tolerance=gaps), X[..., None], Y)
 
 
 def learn(ring: Ring, network: Network | None = None, **settings: Any) -> NewtonHALK:

@@ -272,7 +272,10 @@ static void append_atom(const Dictionary& D, int k, std::vector<double>& atoms) 
   atoms.resize(atoms.size() + D.n_features());
   D.copy_atom(k, atoms.data() + atoms.size() - D.n_features());
 }
-static nb::tuple function_of(const Dictionary& D) {
+template <class Agent>
+static nb::tuple function_of(Agent& agent) {
+  if constexpr (Agent::ADAPTS_FIRST) agent.refresh_weights();
+  const Dictionary& D = agent.D;
   const std::size_t m = D.m, p = D.n_features();
   std::vector<double> atoms;
   for (int k = 0; k < D.m; ++k) append_atom(D, k, atoms);
@@ -504,7 +507,7 @@ static void bind_network(nb::module_& m, const char* name) {
            "y"_a.none(), "takes_labels"_a)
       .def("predict", held<N, Ints, In<2>>(&predict<Agent>), "agents"_a, "X"_a)
       .def("function",
-           held<N, std::size_t>([](N& n, std::size_t i) { return function_of(n.agents.at(i).D); }),
+           held<N, std::size_t>([](N& n, std::size_t i) { return function_of(n.agents.at(i)); }),
            "agent"_a)
       .def("set_paces",
            held<N, In<2>>([](N& n, In<2> rows) { from_rows(n.paces, rows, "paces", itself); }),
@@ -591,7 +594,7 @@ static void bind_peer(nb::module_& m, const char* name) {
           "value"_a, "std"_a)
       .def("update", &update<Agent>, "x"_a.none(), "y"_a, "answers"_a, "around"_a, "queries"_a,
            "edge"_a, "carried"_a)
-      .def("function", [](const P& a) { return function_of(a.agent.D); });
+      .def("function", [](P& a) { return function_of(a.agent); });
   if constexpr (std::is_same_v<Agent, SecondOrder>)
     peer.def(
         "adapt",

@@ -105,13 +105,13 @@ class SecondOrder {
     const double f = dot(ws.u.data(), values(), D.end());
     const double v = at.s + span_of(ws.u.data(), ws.g.data()) + pace.noise;
     const Answer before{state.target.to_unit(f), square(state.target.std) * v};
-    const double phi = robust_threshold(s);
-    if (phi > 0.0 && square(y - before.value) > square(phi) * before.variance)
-      state.suspects += 1.0;
-    follow_scale(s, y);
-    if (s.forgetting < 1.0) forget(s, ws);
+    const bool is_poisoned = follow_scale(s, y);
+    const double phi = robust_threshold(s), r = to_own(y) - dot(ws.u.data(), values(), D.end());
+    if (phi > 0.0 && square(r) > square(phi) * v) state.suspects += 1.0;
+    if (is_poisoned) forget(s, ws, 0.0);
+    if (s.forgetting < 1.0) forget(s, ws, s.forgetting);
     if (s.regularization > 0.0) regularize(ws, s.regularization / pace.noise);
-    if (s.forgetting < 1.0) multiply_S(ws.u.data(), ws.g.data());
+    if (is_poisoned || s.forgetting < 1.0) multiply_S(ws.u.data(), ws.g.data());
     read(s, pace, ws, at, x, ws.u.data(), ws.g.data(), y, 0.0);
     flush(ws);
     state.readings += 1.0;
@@ -344,8 +344,7 @@ class SecondOrder {
   }
 
   // N0: back towards the prior.
-  void forget(const Settings& s, Workspace& ws) {
-    const double beta = s.forgetting;
+  void forget(const Settings& s, Workspace& ws, double beta) {
     Array x(D.n_features());
     for (int a = 0; a < D.m; ++a) {
       D.copy_atom(a, x.data());
@@ -371,13 +370,20 @@ class SecondOrder {
     is_stale = true;
   }
 
-  // Keep the function where it is known when offset and std move.
-  void follow_scale(const Settings& s, double y) {
-    if (!s.standardization.is_on()) return;
+  // Keep the function where it is known when offset and std move. Returns whether it was learned
+  // from an outlier, which the first readings cannot be told from.
+  bool follow_scale(const Settings& s, double y) {
+    if (!s.standardization.is_on()) return false;
     const Target before = state.target;
-    if (!state.target.observe(y, s.standardization)) return;
-    for (int a = 0; a < D.m; ++a) values()[a] = to_own(before.to_unit(values()[a]));
+    if (!state.target.observe(y, s.standardization)) return false;
+    bool is_poisoned = false;
+    for (int a = 0; a < D.m; ++a) {
+      const double value = before.to_unit(values()[a]);
+      is_poisoned = is_poisoned || state.target.is_absurd(value);
+      values()[a] = to_own(value);
+    }
     is_stale = true;
+    return is_poisoned;
   }
 
   // N3: the answers as one observation, each weighed by its certainty and robustly.
@@ -442,6 +448,7 @@ class SecondOrder {
       if (D.m <= s.max_atoms && !(spent + cost <= limit)) break;
       spent += cost;
       D.remove(gone, ws.gain);
+      is_stale = true;  // a copy would have other weights by a rounding error
     }
   }
 };

@@ -1,6 +1,8 @@
 // Running statistics of an agent's target: values travel between agents in the target's unit,
 // F = offset + std f.
 #pragma once
+#include <numeric>
+
 #include "simd.hpp"
 
 namespace halk {
@@ -50,9 +52,16 @@ struct Target {
 // offset and std for good.
 struct RobustTarget : Target {
   static constexpr int SAMPLE = 50;
-  static constexpr double OUTLIER = 10.0 * 1.4826;  // median absolute deviations: 10 std
+  static constexpr double FAR = 10.0;           // std: an outlier
+  static constexpr double ABSURD = 100.0;       // std: even by the scale of very few readings
+  static constexpr double PER_MEDIAN = 1.4826;  // std over the median absolute deviation
+  static constexpr double PER_MEAN = 1.2533;    // and over the mean one, if that is zero
   double n_seen = 0.0, sample[SAMPLE] = {};
 
+  // Whether a value, in the target's unit, can only have been learned from an outlier.
+  bool is_absurd(double value) const {
+    return !is_constant() && std::abs(value - mean) > ABSURD * measured_std();
+  }
   // Whether offset or std moved.
   bool observe(double y, Standardization s) {
     if (count >= SAMPLE) return false;
@@ -64,8 +73,10 @@ struct RobustTarget : Target {
     std::vector<double> sorted(sample, sample + int(n_seen)), distance;
     const double median = middle(sorted);
     for (double v : sorted) distance.push_back(std::abs(v - median));
-    const double deviation = middle(distance);
-    const double limit = deviation > 0.0 ? OUTLIER * deviation : LARGEST;
+    double deviation = PER_MEDIAN * middle(distance);
+    if (!(deviation > 0.0))  // most are equal
+      deviation = PER_MEAN / n_seen * std::accumulate(distance.begin(), distance.end(), 0.0);
+    const double limit = FAR * deviation;
     const double old_offset = offset, old_std = std;
     count = mean = squares = 0.0;
     int kept = 0;

@@ -220,9 +220,10 @@ def test_a_network_of_one(tmp_path: Path) -> None:
 
 # --- every learner --------------------------------------------------------------------
 
-BASES = {"Learner", "DictionaryLearner", "FeatureLearner"}
+BASES = {"Learner", "KernelLearner", "DictionaryLearner", "FeatureLearner"}
 LEARNERS: dict[str, dict[str, Any]] = {
     "HALK": {},
+    "NewtonHALK": {},
     "Penalty": {"penalty": 0.3, "standardize": True},
     "Consensus": {},
     "Alone": {"standardize": True},

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from halk import HALK, DivergenceError, Network, kernels, learners
+from halk import HALK, DivergenceError, Network, NewtonHALK, kernels, learners
 from halk import bandwidth as adaptations
 from halk.evaluate import progressive
 from halk.trace import Trace
@@ -61,6 +61,18 @@ def test_loss_is_predict_then_learn() -> None:
         assert trace["loss"][row] == pytest.approx(mean, rel=1e-12)
         assert trace["running_loss"][row] == pytest.approx(running, rel=1e-12)
     assert trace["step"].tolist() == [7, 14, 21, 28, 35, 42, 49, 56, 60]
+
+
+def test_a_learner_that_looks_for_its_scales_ends_as_after_learn_many() -> None:
+    X, Y = stream(15)  # readings are still kept when the stream ends
+    one, other = (NewtonHALK(Network.path(3, tolerance=0.01)) for _ in range(2))
+    trace = progressive(one, X, Y, every=4, test=([1], [[0.3]], [1.0]), agents=True)
+    other.learn_many(X, Y)
+    assert one.length_scale_ == other.length_scale_
+    value = float(other.predict(1, [[0.3]])[0])
+    assert one.predict(1, [[0.3]])[0] == value
+    assert trace["test_error"][-1] == abs(value - 1.0)
+    assert trace.agents["length_scale"].shape == (4, 3, 1)
 
 
 def test_measuring_changes_nothing(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ def test_exported_members():
         "HalkError",
         "LawError",
         "Network",
+        "NewtonHALK",
         "SensorModel",
         "Trace",
         "__version__",

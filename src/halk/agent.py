@@ -5,7 +5,9 @@ answers. The arithmetic is the simulator's, the same functions of the native cor
 same numbers in the same order, so both give the same trajectory bit for bit.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -75,6 +77,11 @@ class Settings(NamedTuple):
     removes_std: bool
 
     @property
+    def largest_multiplier(self) -> float:
+        """Infinite: multipliers of first order have no bound of their own."""
+        return inf
+
+    @property
     def standardizes(self) -> bool:
         """Whether targets are standardised."""
         return self.removes_offset or self.removes_std
@@ -137,7 +144,7 @@ class Query(NamedTuple):
 class Answer(NamedTuple):
     """What a neighbour answers: its prediction; with adaptation, the log of its scale.
 
-    In second order the variance of its field there.
+    In second order also the variance of its field there.
     """
 
     value: float
@@ -158,7 +165,7 @@ def native_settings(
     )
 
 
-class CoreAgent:
+class CoreAgent(ABC):
     """One agent as a state machine without I/O: what both orders have alike.
 
     A step is ``ask`` (if there is a reading), then ``answer`` for every query that came
@@ -167,14 +174,20 @@ class CoreAgent:
 
     kernel: Kernel
     loss: Loss
+    settings: Settings | NewtonSettings
     _core: _core.Peer | _core.NewtonPeer
+    _n_core_features: int
+    """Of points with their label, if they have one."""
     _is_second: ClassVar[bool]
+    _advice: str
+    """What helps against divergence."""
 
     def __init__(self, neighbours: Sequence[int], n_features: int) -> None:
         self.neighbours = [int(j) for j in neighbours]
         ordered = self.neighbours == sorted(set(self.neighbours))
         require(ordered, "neighbours", "be ascending and distinct", neighbours)
         self.n_features = integer("n_features", n_features, minimum=1)
+        self._n_core_features = self.n_features
         self._reading: tuple[Vector, float, float] | None = None
         self._queries: dict[int, Query] = {}
 
@@ -184,6 +197,21 @@ class CoreAgent:
     def order(self) -> int:
         """Number of atoms."""
         return int(self._core.order[0])
+
+    @property
+    @abstractmethod
+    def coupling(self) -> str:
+        """How neighbours bind: by what they tell each other, and what is made of it."""
+
+    @property
+    def scale(self) -> float:
+        """What it multiplies the length scale of the kernel by."""
+        return 1.0
+
+    @property
+    def suspects(self) -> int:
+        """How many of its readings lost weight, for being far from all expected."""
+        return 0
 
     @property
     def target(self) -> Vector:
@@ -236,10 +264,21 @@ class CoreAgent:
 
     def predict(self, x: Any) -> float:
         """Return the prediction at one point, in the unit of the target."""
-        return self._core.predict(self._point(x))
+        return self._core.predict(self._labelled(self._point(x)))
 
     def _point(self, x: Any) -> Vector:
         return finite_array("x", x, (self.n_features,))
+
+    def _labelled(self, x: Vector, neighbour: int | None = None) -> Vector:
+        """Return a point of its own or a neighbour's as the core takes it."""
+        return x
+
+    def _predict_finite(self, x: Vector, neighbour: int | None = None) -> None:
+        value = self._core.predict(self._labelled(x, neighbour))
+        if not abs(value) <= LARGEST:
+            raise DivergenceError(
+                f"learning diverged: the prediction is {value:g}; {self._advice}"
+            )
 
     def _check_reading(self, x: Any, y: Any) -> tuple[Vector, float]:
         point, y = self._point(x).copy(), real("y", y)
@@ -273,10 +312,12 @@ class CoreAgent:
     def _finish(self, answers: Matrix, around: float) -> None:
         """Let the core make the rest of the step; (n_neighbours, ...) answers."""
         asked = sorted(self._queries.items())
-        points = np.array([query.x for _, query in asked]).reshape(-1, self.n_features)
+        rows = [self._labelled(query.x, j) for j, query in asked]
+        points = np.array(rows).reshape(-1, self._n_core_features)
         edges = np.array([self._edge(j) for j, _ in asked], np.int32)
         carried = np.array([query[1:] for _, query in asked], float).reshape(-1, 3)
-        x, y, _ = self._reading or (None, 0.0, 0.0)
+        point, y, _ = self._reading or (None, 0.0, 0.0)
+        x = None if point is None else self._labelled(point)
         self._core.update(x, y, answers, around, points, edges, carried)
         self._reading, self._queries = None, {}
 
@@ -306,7 +347,8 @@ class CoreAgent:
             That names what does not fit; the agent is then as it was.
         """
         p, n_neighbours = self.n_features, len(self.neighbours)
-        arrays = check_native_state(state, 1, n_neighbours, p, self._is_second)
+        n_core = self._n_core_features
+        arrays = check_native_state(state, 1, n_neighbours, n_core, self._is_second)
         reading, queries = None, {}
         if "reading" in state:
             row = finite_array("reading", state["reading"], (p + 2,))
@@ -335,6 +377,7 @@ class Agent(CoreAgent):
     n_features : int
     """
 
+    settings: Settings
     _core: _core.Peer
     _is_second = False
 
@@ -351,6 +394,7 @@ class Agent(CoreAgent):
         self.components, self.settings, self.pace = components, settings, pace
         self.kernel, self.loss = components.kernel, components.loss
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
+        self._advice = f"use step='normalized', or a step size below {pace.step_size:g}"
         native = native_settings(components, settings, n_features)
         self._core = _core.Peer(native, start_edges(tolerance), np.array([pace]))
 
@@ -360,6 +404,11 @@ class Agent(CoreAgent):
             self.n_features,
         )  # fmt: skip
         return Agent, arguments, self.state_dict()
+
+    @property
+    def coupling(self) -> str:
+        """``"exact"``, or ``"paper"``."""
+        return "exact" if self.settings.is_exact else "paper"
 
     @property
     def scale(self) -> float:
@@ -410,14 +459,6 @@ class Agent(CoreAgent):
         self._core.adopt(query.value, query.std)
         return Answer(self._core.predict(query.x), float(self.adaptation[0]))
 
-    def _predict_finite(self, x: Vector) -> None:
-        value = self._core.predict(x)
-        if not abs(value) <= LARGEST:
-            raise DivergenceError(
-                f"learning diverged: the prediction is {value:g}; use "
-                f"step='normalized', or a step size below {self.pace.step_size:g}"
-            )
-
     def update(self, answers: Mapping[int, Answer] | None = None) -> None:
         """Finish the step with the answers that came; missing ones may be left out."""
         answers = answers or {}
@@ -445,10 +486,14 @@ class NewtonAgent(CoreAgent):
         Identities of the neighbours, ascending.
     tolerance : array (n_neighbours,)
     n_features : int
+    index : int
+        Its own identity; where readings are exchanged, the label of its points.
     """
 
+    settings: NewtonSettings
     _core: _core.NewtonPeer
     _is_second = True
+    _advice = "give length scales and noise in the unit of the readings"
 
     def __init__(
         self,
@@ -459,19 +504,21 @@ class NewtonAgent(CoreAgent):
         neighbours: Sequence[int],
         tolerance: Any,
         n_features: int,
+        index: int,
     ) -> None:
         super().__init__(neighbours, n_features)
         self.kernel, self.loss, self.settings = kernel, loss, settings
-        self.noise = positive("noise", noise)
+        self.noise, self.index = positive("noise", noise), index
+        self._n_core_features += settings.exchanges_readings
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
         edges = start_edges(tolerance, settings.start, is_second=True)
-        native = settings.native(kernel, loss, n_features)
+        native = settings.native(kernel, loss, self._n_core_features)
         self._core = _core.NewtonPeer(native, edges, np.array([[self.noise]]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (
             self.kernel, self.loss, self.settings, self.noise, self.neighbours,
-            self.tolerance, self.n_features,
+            self.tolerance, self.n_features, self.index,
         )  # fmt: skip
         return NewtonAgent, arguments, self.state_dict()
 
@@ -481,18 +528,34 @@ class NewtonAgent(CoreAgent):
         return Function(self.kernel, *self._core.function())
 
     @property
+    def coupling(self) -> str:
+        """``"predictions"`` or ``"readings"``, which is what neighbours exchange."""
+        return "readings" if self.settings.exchanges_readings else "predictions"
+
+    @property
     def suspects(self) -> int:
         """How many of its readings lost weight, for being far from all expected."""
         return int(self._core.agents[0, SUSPECTS])
+
+    def _labelled(self, x: Vector, neighbour: int | None = None) -> Vector:
+        if not self.settings.exchanges_readings:
+            return x
+        return np.append(x, self.index if neighbour is None else neighbour)
 
     def ask(self, x: Any, y: float) -> dict[int, Query]:
         """Learn a reading; return the query to send to each neighbour.
 
         A second reading in the same step is learned too; the first one's queries are
         out of date then.
+
+        Raises
+        ------
+        DivergenceError
+            If the prediction at ``x`` has left the finite numbers; nothing is changed.
         """
         point, y = self._check_reading(x, y)
-        own = self._core.adapt(point, y)
+        self._predict_finite(point)
+        own = self._core.adapt(self._labelled(point), y)
         self._reading = (point, y, own)
         return self._make_queries(point, own)
 
@@ -503,9 +566,13 @@ class NewtonAgent(CoreAgent):
         nothing to be sent then. Where readings are exchanged nobody waits for it.
         """
         query = self._check_query(neighbour, query)
-        self._queries[neighbour] = query
+        self._predict_finite(query.x, neighbour)
+        self._queries.pop(neighbour, None)  # an earlier one is out of date
+        if self.settings.exchanges_readings or query.multiplier > 0:
+            self._queries[neighbour] = query
         edge, carried = np.array([self._edge(neighbour)], np.int32), [query[1:]]
-        value, variance = self._core.answer(query.x[None], edge, np.array(carried))[0]
+        point = self._labelled(query.x, neighbour)[None]
+        value, variance = self._core.answer(point, edge, np.array(carried))[0]
         return Answer(float(value), variance=float(variance))
 
     def update(self, answers: Mapping[int, Answer] | None = None) -> None:

@@ -226,7 +226,7 @@ def contents(learner: Saveable) -> tuple[dict[str, Any], Arrays]:
         name: encode(getattr(learner, name), f"arguments.{name}", arrays)
         for name in inspect.signature(type(learner)).parameters
     }
-    arrays |= pack_state(learner.state_dict(), getattr(learner, "kernel", None))
+    arrays |= pack_state(learner.state_dict(), _kernel_of(learner))
     header = {
         "learner": type(learner).__name__,
         "n_steps": learner.n_steps,
@@ -253,7 +253,7 @@ def rebuild(
             require(n_steps == 0 and not state, "n_steps", rule, n_steps)
         else:
             learner.load_state_dict(n_steps, n_features, state)
-            check_kernel(state, getattr(learner, "kernel", None), values)
+            check_kernel(state, _kernel_of(learner), values)
     except WRONG as error:
         refuse(f"is not consistent: {error}")
     except MemoryError:
@@ -282,6 +282,11 @@ def _compare(what: str, found: set[str], wanted: set[str]) -> None:
         )
 
 
+def _kernel_of(learner: Saveable) -> Any:
+    """Return the kernel that is in use, which may not be the argument itself."""
+    return getattr(learner, "kernel_", getattr(learner, "kernel", None))
+
+
 # --- the state ------------------------------------------------------------------------
 
 
@@ -305,7 +310,9 @@ def _kernel_values(state: Arrays, kernel: Any) -> Vector:
         return np.zeros(0)
     i = int(np.flatnonzero(state["order"])[0])
     atoms = state["atoms"][: min(int(state["order"][i]), _SAMPLE)]
-    values: Vector = rescale(as_kernel(kernel), float(state["agents"][i, SCALE]))(atoms)
+    is_second = "covariance" in state  # whose length scales stay as they are
+    scale = 1.0 if is_second else float(state["agents"][i, SCALE])
+    values: Vector = rescale(as_kernel(kernel), scale)(atoms)
     return values.ravel()
 
 

@@ -13,6 +13,7 @@ from halk._validation import Indices, Vector, finite_array, integer
 from halk._version import __version__
 from halk.errors import DivergenceError
 from halk.learners.base import Learner
+from halk.learners.newton import NewtonHALK
 from halk.losses import as_loss
 from halk.simulator import Readings, Record
 from halk.trace import Columns, Trace
@@ -101,11 +102,13 @@ def progressive(
     True
     """
     pieces, n_steps, every = _windows(model, X, Y, every)
+    model.prepare(np.shape(X)[2])
     measure = _Measure(model, np.shape(X)[2], test, agents)
     rows = _Rows(-(-n_steps // every), *measure.empty())
     try:
-        for readings in pieces:
-            row, of_agents = measure.learn(readings)
+        for k, readings in enumerate(pieces):
+            is_last = (k + 1) * every >= n_steps
+            row, of_agents = measure.learn(readings, is_last)
             rows.add(row, of_agents)
             if progress is not None:
                 progress(row)
@@ -207,10 +210,12 @@ class _Measure:
         record = Record(nothing, nothing, whole)
         return self._row(record, nothing), self._row_of_agents(whole, nothing)
 
-    def learn(self, readings: Readings) -> tuple[Row, Columns]:
+    def learn(self, readings: Readings, is_last: bool) -> tuple[Row, Columns]:
         """Let the model learn a window; return the measures of network and agents."""
         began = perf_counter()
         record = self._model.observe(readings)
+        if is_last and isinstance(self._model, NewtonHALK):
+            self._model.search_again()
         self._seconds += perf_counter() - began
         losses = self._formula(record.prediction, readings.y)
         self._loss += float(losses.sum())

@@ -69,7 +69,7 @@ def check_native_state(
     if is_second:
         shapes |= {"values": (n_atoms,), "covariance": (n_cells,)}
     arrays: dict[str, Any] = {
-        name: array(name, _take(state, name), shape) for name, shape in shapes.items()
+        name: array(name, take(state, name), shape) for name, shape in shapes.items()
     }
     agents, edges = arrays["agents"], arrays["edges"]
     check_state(
@@ -86,14 +86,15 @@ def check_native_state(
 
 def check_counts(state: Mapping[str, Any], name: str, n: int) -> Indices:
     """Return ``n`` whole numbers of a state, none of them negative."""
-    array(name, _take(state, name), (n,))
+    array(name, take(state, name), (n,))
     given = np.asarray(state[name])
     require(given.dtype.kind in "iu", name, "hold whole numbers", str(given.dtype))
     check_state({name: given})
     return given.astype(np.int64)
 
 
-def _take(state: Mapping[str, Any], name: str) -> Any:
+def take(state: Mapping[str, Any], name: str) -> Any:
+    """Return an array of a state; raises ``ValueError`` if it is not there."""
     if name not in state:
         raise ValueError(f"state must hold {name}; give all that state_dict returned")
     return state[name]

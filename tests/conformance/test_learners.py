@@ -71,10 +71,11 @@ def test_labels_do_not_matter_whatever_the_stream(learner: str, seed: int) -> No
 
 # Every learner ------------------------------------------------------------------------
 
-BASES = {"Learner", "DictionaryLearner", "FeatureLearner"}
+BASES = {"Learner", "KernelLearner", "DictionaryLearner", "FeatureLearner"}
 NARROW_KERNEL = {"kernel": kernels.Gaussian(0.3)}
 LEARNERS: dict[str, dict[str, Any]] = {
     "HALK": NARROW_KERNEL,
+    "NewtonHALK": {"length_scale": 0.3, "noise": 0.01},
     "Penalty": NARROW_KERNEL | {"penalty": 0.5, "coupling": "exact"},
     "Consensus": NARROW_KERNEL,
     "Alone": NARROW_KERNEL | {"standardize": True},
@@ -86,11 +87,14 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "NLMS": {},
 }
 OPTS_OUT = {
+    "NewtonHALK": {
+        "ignores labels": "queries of a step count in the order of neighbours",
+    },
     "POLK": {
         "ignores labels": "within a step readings count in the order of agents",
         "learns alone without edges": "everybody's readings teach the one model",
         "touches only who is concerned": "all predict with the same function",
-    }
+    },
 }
 PAIRS = [
     (learner, name)
@@ -297,7 +301,7 @@ def test_agents_do_as_simulated(learner: str) -> None:
     checks.check_executor(FACTORIES[learner])
 
 
-@pytest.mark.parametrize("learner", ["Penalty", "Consensus", "Alone"])
+@pytest.mark.parametrize("learner", ["Penalty", "Consensus", "Alone", "NewtonHALK"])
 def test_agents_of_baselines_do_as_simulated(learner: str) -> None:
     factory = partial(getattr(learners, learner), **LEARNERS[learner])
     checks.check_executor(factory)
@@ -306,6 +310,16 @@ def test_agents_of_baselines_do_as_simulated(learner: str) -> None:
 def test_the_one_model_of_polk_has_no_agents() -> None:
     with pytest.raises(TypeError, match="POLK must be run as a whole"):
         learners.POLK(Network(2)).agent(0, n_features=1)
+
+
+@pytest.mark.parametrize("exchange", ["predictions", "readings"])
+@pytest.mark.parametrize("standardize", [False, "offset", True])
+def test_agents_of_second_order_do_as_simulated(standardize: Any, exchange: str):
+    factory = partial(
+        learners.NewtonHALK, length_scale=0.3, noise=0.02, standardize=standardize,
+        exchange=exchange, identity=0.2,
+    )  # fmt: skip
+    checks.check_executor(factory, n_features=2)
 
 
 def test_one_agent_does_as_simulated() -> None:

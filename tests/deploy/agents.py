@@ -46,6 +46,21 @@ burst = 1e6
 """
 
 
+FIRST = """kernel = { name = "gaussian", length_scale = 0.2 }
+step_size = 0.3
+epsilon = 0.03
+"""
+SECOND = """length_scale = 0.2
+noise = 0.02
+"""
+
+
+def second(text: str, more: str = "") -> str:
+    """Return a configuration of second order instead; ``more`` are lines to add."""
+    assert FIRST in text
+    return text.replace(FIRST, SECOND + more)
+
+
 def written(folder: Path, text: str = AGENT, name: str = "agent.toml") -> Path:
     path = folder / name
     path.write_text(text)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from halk import HALK, Network
+from halk import HALK, Network, NewtonHALK, kernels
 from halk.deploy import ConfigError, named, read_config
 from halk.net import Limits
-from tests.deploy.agents import AGENT, written
+from tests.deploy.agents import AGENT, second, written
 
 
 def test_what_is_left_out_has_the_defaults_of_halk(tmp_path):
@@ -29,9 +29,9 @@ CASES = {
     "a near miss": (
         ("step_size", "stepsize"),
         "there is no key 'model.stepsize', did you mean 'step_size'?; keys of [model] "
-        "are inputs, kernel, loss, proximity, adaptation, step_size, dual_step_size, "
-        "regularization, dual_regularization, tightening, epsilon, parsimony, alpha, "
-        "coupling, step, norm_bound, standardize",
+        "are inputs, order, kernel, loss, proximity, adaptation, step_size, "
+        "dual_step_size, regularization, dual_regularization, tightening, epsilon, "
+        "parsimony, alpha, coupling, step, norm_bound, standardize",
     ),
     "a missing key": (
         ('value = "t_C"', ""),
@@ -178,6 +178,66 @@ CASES = {
 }
 
 
+SECOND_CASES = {
+    "a near miss": (
+        ("noise = 0.02", "noise = 0.02\nforgeting = 0.99"),
+        "there is no key 'model.forgeting', did you mean 'forgetting'?; keys of "
+        "[model] are inputs, order, kernel, loss, length_scale, noise, forgetting, "
+        "max_atoms, novelty, epsilon, robust, regularization, exchange, identity, "
+        "first_multiplier, dual_gain, warm_up, largest_multiplier, tightening, "
+        "standardize",
+    ),
+    "a key of the other order": (
+        ("noise = 0.02", "noise = 0.02\nstep_size = 0.1"),
+        "there is no key 'model.step_size'; keys of [model] are inputs, order, kernel, "
+        "loss, length_scale, noise, forgetting, max_atoms, novelty, epsilon, robust, "
+        "regularization, exchange, identity, first_multiplier, dual_gain, warm_up, "
+        "largest_multiplier, tightening, standardize",
+    ),
+    "no noise": (
+        ("noise = 0.02\n", ""),
+        "model.noise is missing; such as noise = 0.02. NewtonHALK finds it with past "
+        "readings: noise_ after learn_many",
+    ),
+    "a length scale to be found": (
+        ("length_scale = 0.2", 'length_scale = "auto"'),
+        "model.length_scale must be a number, got 'auto'; such as length_scale = 50.0. "
+        "NewtonHALK finds it with past readings: length_scale_ after learn_many",
+    ),
+    "no length scale": (
+        ("length_scale = 0.2\n", ""),
+        "model.length_scale is missing; such as length_scale = 50.0. NewtonHALK finds "
+        "it with past readings: length_scale_ after learn_many",
+    ),
+    "too many length scales": (
+        ("length_scale = 0.2", "length_scale = [0.2, 0.3]"),
+        "model.length_scale must be a number or have one entry per feature (1), got 2 "
+        "entries",
+    ),
+    "two length scales": (
+        ("noise", 'kernel = { name = "gaussian", length_scale = 0.2 }\nnoise'),
+        "model.length_scale must be left out where the kernel has its own, got 0.2",
+    ),
+    "a wrong noise": (
+        ("noise = 0.02", "noise = -1.0"),
+        "model.noise must be positive, got -1.0",
+    ),
+    "another exchange": (
+        ("noise = 0.02", 'noise = 0.02\nexchange = "all"'),
+        "model.exchange must be one of 'predictions', 'readings', got 'all'",
+    ),
+    "a third order": (
+        ("noise = 0.02", 'noise = 0.02\norder = "third"'),
+        "model.order must be one of 'first', 'second', got 'third'",
+    ),
+    "a loss without a parabola": (
+        ("noise = 0.02", 'noise = 0.02\nloss = "hinge"'),
+        "model.loss must be one that a parabola bounds (Squared, Huber, Absolute, "
+        "EpsilonInsensitive, Quantile, Logistic), got Hinge(); HALK takes any",
+    ),
+}
+
+
 def own_subclasses(cls, everybody=named.subclasses):
     """Return the subclasses without those that other tests have made."""
     return [one for one in everybody(cls) if one.__module__.startswith("halk.")]
@@ -193,6 +253,32 @@ def test_refusals(tmp_path, monkeypatch, name):
         read_config(path)
     text = str(caught.value)
     assert text.replace(str(path), "agent.toml") == f"agent.toml: {words}"
+
+
+@pytest.mark.parametrize("name", SECOND_CASES)
+def test_refusals_of_second_order(tmp_path, name):
+    (old, new), words = SECOND_CASES[name]
+    path = written(tmp_path, second(AGENT).replace(old, new, 1))
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    assert str(caught.value).replace(str(path), "agent.toml") == f"agent.toml: {words}"
+
+
+def test_numbers_in_the_file_make_it_second_order(tmp_path):
+    config = read_config(written(tmp_path, second(AGENT)))
+    network = Network.path(2, 0.01)
+    agent, plain = (
+        config.model.agent([0.01]),
+        NewtonHALK(network, length_scale=0.2, noise=0.02).agent(0, 1),
+    )
+    assert (agent.settings, agent.noise) == (plain.settings, plain.noise)
+    assert agent.kernel == plain.kernel
+    same = 'order = "second"\nkernel = "gaussian"\nnoise = 0.02'
+    again = written(tmp_path, second(AGENT).replace("noise = 0.02", same), "same.toml")
+    assert read_config(again).model.agent([0.01]).settings == agent.settings
+    own = second(AGENT).replace("length_scale = 0.2", 'kernel = { name = "periodic" }')
+    kernel = read_config(written(tmp_path, own, "own.toml")).model.agent([]).kernel
+    assert kernel == kernels.Periodic()
 
 
 def test_lockstep_needs_a_file(tmp_path):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from halk import HALK, HalkError, Network, kernels
+from halk import HALK, HalkError, Network, NewtonHALK, kernels
 from halk.cli import main
 from halk.deploy import read_config
 from halk.deploy.feeds import CsvFeed
@@ -13,7 +13,7 @@ from halk.deploy.folder import prepare, toml
 from halk.deploy.keys import Keys
 from halk.deploy.plan import read_plan
 from halk.deploy.simulation import simulate_free, simulate_lockstep, stream_of
-from tests.deploy.agents import csv_text, written
+from tests.deploy.agents import csv_text, second, written
 from tests.net.nodes import stream
 
 NETWORK = """
@@ -86,6 +86,26 @@ def test_simulated_lockstep_is_learn_many(folder, kind):
     assert all(0 < one.rmse < 1 for one in outcomes)
 
 
+@pytest.mark.parametrize("exchange", ["predictions", "readings"])
+def test_second_order_with_noises_of_their_own(folder, exchange):
+    path, X, Y = folder
+    text = second(own_files(), f'exchange = "{exchange}"\n')
+    text = text.replace('name = "b"', 'name = "b"\nnoise = 0.1')
+    plan = read_plan(written(path, text, "network.toml"))
+    assert not plan.remarks()
+    learner, outcomes = simulate_lockstep(plan)
+    other = NewtonHALK(
+        Network(3, [(0, 1), (1, 2)], [0.01, 0.5]), length_scale=0.2,
+        noise=[0.02, 0.1, 0.02], exchange=exchange,
+    )  # fmt: skip
+    other.learn_many(X, Y)
+    np.testing.assert_array_equal(learner.predict_one(X[0]), other.predict_one(X[0]))
+    assert all(0 < one.rmse < 1 for one in outcomes)
+    places = prepare(plan, path / "run", tls=False, fresh=False)
+    noises = [read_config(p.config).model.agent([]).noise for p in places]
+    assert noises == [0.02, 0.1, 0.02]
+
+
 def test_agents_may_have_paces_of_their_own(folder):
     path, X, Y = folder
     text = own_files().replace('name = "b"', 'name = "b"\nstep_size = 0.1\nalpha = 0.2')
@@ -140,9 +160,11 @@ def test_what_may_not_be_meant_is_remarked_upon(folder, capsys):
     assert kernel in said
 
 
-def test_free_running_is_the_same_for_the_same_seed(folder):
+@pytest.mark.parametrize("change", [str, second])
+def test_free_running_is_the_same_for_the_same_seed(folder, change):
     path, _, Y = folder
-    plan = read_plan(written(path, NETWORK.replace("lockstep", "free"), "network.toml"))
+    text = change(NETWORK.replace("lockstep", "free"))
+    plan = read_plan(written(path, text, "network.toml"))
     faults = {"drop": 0.1, "delay": 0.02, "rate_spread": 1.0}
     one, found = simulate_free(plan, seed=3, **faults)
     other, again = simulate_free(plan, seed=3, **faults)
@@ -192,9 +214,10 @@ def test_refusals(folder, name, monkeypatch):
     assert str(caught.value) == f"network.toml: {words}"
 
 
-def test_what_is_written_for_agents_is_what_they_read(folder):
+@pytest.mark.parametrize("change", [str, second])
+def test_what_is_written_for_agents_is_what_they_read(folder, change):
     path, _, _ = folder
-    plan = read_plan(path / "network.toml")
+    plan = read_plan(written(path, change(NETWORK), "network.toml"))
     places = prepare(plan, path / "run", tls=False, fresh=False)
     for i, place in enumerate(places):
         config = read_config(place.config)

@@ -18,7 +18,7 @@ from halk.deploy.feeds import feed_of
 from halk.deploy.folder import free_ports
 from halk.deploy.plan import read_plan
 from halk.deploy.simulation import simulate_lockstep
-from tests.deploy.agents import AGENT, csv_text, written
+from tests.deploy.agents import AGENT, csv_text, second, written
 from tests.deploy.test_plan import own_files
 from tests.net.nodes import stream
 
@@ -194,8 +194,10 @@ def children_of(folder):
 
 
 @pytest.mark.slow
-def test_up_in_lockstep_is_the_simulator(network, start):
+@pytest.mark.parametrize("change", [str, second])
+def test_up_in_lockstep_is_the_simulator(network, start, change):
     """With certificates, since these must do no harm."""
+    network.write_text(change(network.read_text()))
     run = network.parent / "run"
     process = start("up", network, "--until-end", "--json", "-o", run, "--tls")
     out, log = process.communicate(timeout=PATIENCE)

@@ -7,10 +7,10 @@ import os
 import numpy as np
 import pytest
 
-from halk import HALK, CheckpointError, Network, kernels
+from halk import HALK, CheckpointError, Network, NewtonHALK, kernels
 from halk.deploy import keeper
 from halk.net import Hub
-from tests.deploy.agents import MADE, Agent, agent_text, csv_text, run, written
+from tests.deploy.agents import MADE, Agent, agent_text, csv_text, run, second, written
 from tests.net.nodes import assert_same, stream
 
 NAMES = ["north", "south", "west"]
@@ -80,21 +80,49 @@ def test_lockstep_with_rows_that_end_at_different_times(tmp_path):
     assert_same([agent.node for agent in agents], simulated(X, Y))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_lockstep_outlives_any_kill(tmp_path, seed):
-    X, Y = network(tmp_path, seed=seed, **LOCKSTEP)
+def lived_through_kills(folder, seed):
+    """Return agents that were killed again and again, at the end of the readings."""
     hub, rng = Hub(), np.random.default_rng(seed)
-    agents, now = started(tmp_path, hub), 0.0
+    agents, now = started(folder, hub), 0.0
     for _ in range(12):
         now = run(agents, int(rng.integers(1, 6)), now, pause=0.4)
         for k in np.flatnonzero(rng.uniform(size=3) < 0.5):
             agents[k].die()
-            agents[k] = Agent(tmp_path / f"{NAMES[k]}.toml", hub, now)
+            agents[k] = Agent(folder / f"{NAMES[k]}.toml", hub, now)
             assert agents[k].is_resumed
     for _ in range(400):
         now = run(agents, 1, now, pause=0.4)
     assert all(agent.node.step >= 30 for agent in agents)
+    return agents
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lockstep_outlives_any_kill(tmp_path, seed):
+    X, Y = network(tmp_path, seed=seed, **LOCKSTEP)
+    agents = lived_through_kills(tmp_path, seed)
     assert_same([agent.node for agent in agents], simulated(X, Y))
+
+
+@pytest.mark.parametrize("coupling", ["predictions", "readings"])
+def test_lockstep_of_second_order_outlives_any_kill(tmp_path, coupling):
+    X, Y = network(tmp_path, seed=1, **LOCKSTEP)
+    for name in NAMES:
+        text = (tmp_path / f"{name}.toml").read_text()
+        more = f'exchange = "{coupling}"\nidentity = 0.1\n'
+        written(tmp_path, second(text, more), f"{name}.toml")
+    agents = lived_through_kills(tmp_path, seed=1)
+    learner = NewtonHALK(
+        Network.path(3, 0.01), length_scale=0.2, noise=0.02, exchange=coupling,
+        identity=0.1,
+    )  # fmt: skip
+    learner.learn_many(X, Y)
+    for i, agent in enumerate(agents):
+        f, g = learner.function(i), agent.node.agent.function
+        np.testing.assert_array_equal(g.atoms[:, :1], f.atoms[:, :1])
+        np.testing.assert_array_equal(g.weights, f.weights)
+        facts = agent.runner.facts
+        assert (facts["coupling"], facts["length_scale_factor"]) == (coupling, 1.0)
+        assert facts["suspects"] == learner.suspects[i]
 
 
 def test_free_agents_learn_every_reading_once(tmp_path):

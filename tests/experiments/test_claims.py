@@ -498,12 +498,17 @@ def test_a_diverged_run_fills_in_nothing(errors, holds):
 # theory
 
 
-def theory(gap, violation=lambda T: -0.1, order=lambda alpha: alpha**-0.5, seeds=2):
+def theory(
+    gap, violation=lambda T: -0.1, order=lambda alpha: alpha**-0.5, seeds=2,
+    lagrangian=lambda T: 1 / T, error=lambda T: 1 / T,
+):  # fmt: skip
     """Return results of the experiment with these numbers instead of runs."""
     made = []
     for run in Theory(Options(seeds=seeds)).runs():
         T, alpha, seed = (run.settings[k] for k in ("n_steps", "alpha", "seed"))
         numbers = {"gap": gap(T, seed), "violation": violation(T), "order": 3.0}
+        numbers |= {"lagrangian_gap": lagrangian(T), "multiplier_error": error(T)}
+        numbers |= {"largest_multiplier": 0.2}
         if alpha is not None:
             numbers["order"] = order(alpha)
         made.append(Result(run, Trace({"step": [T]}), numbers))
@@ -570,6 +575,34 @@ def test_violation_counts_at_the_largest_number_of_steps(violation, holds):
 )
 def test_order_grows_no_faster_than_the_bound(order, holds):
     found = judged(theory(lambda T, seed: 1.0, order=order))["order"]
+    assert found["exact"].holds is holds
+
+
+@pytest.mark.parametrize(
+    ("lagrangian", "holds"),
+    [
+        (lambda T: 1 / T, True),
+        (lambda T: np.log(T) / T, True),
+        (lambda T: T**-0.8, False),
+        (lambda T: inf, False),
+    ],
+)
+def test_newton_falls_as_fast_as_it_should(lagrangian, holds):
+    found = judged(theory(lambda T, seed: 1.0, lagrangian=lagrangian))["newton-rate"]
+    assert list(found) == ["exact"]
+    assert found["exact"].holds is holds
+
+
+@pytest.mark.parametrize(
+    ("error", "holds"),
+    [
+        (lambda T: 900 / T, True),  # what counts is the largest T
+        (lambda T: 1100 / T, False),
+        (lambda T: inf, False),
+    ],
+)
+def test_newton_s_multipliers_are_near_those_of_the_optimum(error, holds):
+    found = judged(theory(lambda T, seed: 1.0, error=error))["newton-multipliers"]
     assert found["exact"].holds is holds
 
 

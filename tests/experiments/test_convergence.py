@@ -108,6 +108,24 @@ def test_gaps_decrease_with_the_exact_coupling(task, best, monkeypatch):
     assert tight.violation < exact[1].violation
 
 
+def test_newton_comes_to_the_optimum_and_its_multipliers(task, best, monkeypatch):
+    monkeypatch.setattr(convergence, "N_LOOKS", 10)  # counts for HALK only
+    newton = [convergence.run(task, best, T, "newton", 0.0, 0) for T in (50, 2_000)]
+    exact = convergence.run(task, best, 2_000, "exact", 0.0, 0)
+    gaps = [one.lagrangian_gap for one in newton]
+    assert 0 < gaps[1] < exact.lagrangian_gap / 3
+    assert _fitted((50, 2_000), gaps) < -0.8
+    assert newton[-1].multiplier_error < 0.1 * best.multipliers.max()
+
+
+def test_the_lagrangian_gap_is_never_negative(task, best):
+    model = convergence.learner(task, 50, "newton", 0.0)
+    for weights in convergence.looks(task, model, 50, 3, lambda t: None):
+        excess = task.violations(weights)
+        gap = task.objective(weights) - best.value + best.multipliers @ excess
+        assert gap > -1e-7
+
+
 def test_a_slope_needs_two_positive_numbers():
     steps = [100, 1_000, 10_000]
     assert _fitted(steps, [T**-0.5 for T in steps]) == pytest.approx(-0.5)

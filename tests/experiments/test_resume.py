@@ -351,8 +351,8 @@ def test_a_real_experiment_goes_on_to_the_same_results(everything, tmp_path):
         done(Theory, tmp_path, options, watch=Watcher(stop_after=3))
     watch = Watcher()
     found = done(Theory, tmp_path, options, watch=watch)
-    assert watch.begun == [("theory", 8, 3)]
-    assert len(watch.finished) == 5
+    assert watch.begun == [("theory", 10, 3)]
+    assert len(watch.finished) == 7
     wanted = everything.by_name["theory"].results
     agree(found, {one.run.name: one for one in wanted.where(seed=0)})
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from halk.experiments import tuning
-from halk.experiments.data import ocean
+from halk.experiments import fill_in, tuning
+from halk.experiments.data import nearest, ocean
 from halk.experiments.fill_in import FillIn
 from halk.experiments.fill_in_methods import BATCH, ENTRIES, INPUTS, LABELS
 from halk.experiments.fill_in_report import SHARES
@@ -273,3 +273,41 @@ def test_draws_stay_between_their_bounds():
     assert {one["step_size"] for one in drawn} == {0.3, 1.0, 3.0, 10.0}
     again = [ENTRIES["halk-exact"].drawn(np.random.default_rng(0)) for _ in range(2)]
     assert again[0] == again[1] == drawn[0]
+
+
+# one pass
+
+
+@pytest.mark.parametrize("key", ["newton", "newton-auto", "newton-alone", "halk-once"])
+def test_methods_of_one_pass_learn_every_training_reading_once(monkeypatch, key):
+    experiment = FillIn(OPTIONS)
+    (run,) = [r for r in experiment.runs() if r.name == f"temperature-{key}-80-0"]
+    choice = ENTRIES[key].drawn(np.random.default_rng(0))
+    learned = []
+
+    def spy(run, model, X, Y, tell, test):
+        learned.append(Y)
+        return original(run, model, X, Y, tell, test)
+
+    original = fill_in.learned
+    monkeypatch.setattr(fill_in, "learned", spy)
+    result = experiment._filled(run, choice, lambda share: None)
+    field, away = experiment._split(run)
+    for i, column in enumerate(learned[0].T):
+        wanted = field.y[(field.agent == i) & ~away]
+        y = column[~np.isnan(column)] * result.numbers["spread"]
+        np.testing.assert_allclose(
+            np.sort(y - y.mean()), np.sort(wanted - wanted.mean())
+        )
+    assert (result.trace["bytes"].sum() == 0) == (key == "newton-alone")
+
+
+def test_sensors_of_one_pass_talk_to_their_nearest(field):
+    network = nearest(field, 1)
+    assert network.names == field.names
+    assert network.n_edges in (2, 4)  # three sensors
+    far = np.linalg.norm(field.positions[:, None] - field.positions, axis=2)
+    np.fill_diagonal(far, np.inf)
+    for i in range(3):
+        assert [i, int(far[i].argmin())] in network.edges.tolist()
+    assert nearest(field).n_edges == 6

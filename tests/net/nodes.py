@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halk import HALK, Network, kernels
+from halk import HALK, Network, NewtonHALK, kernels
 from halk.net.free import FreeNode
 from halk.net.limits import Limits
 from halk.net.lockstep import LockstepNode
@@ -13,20 +13,27 @@ from halk.net.memory import Hub
 from halk.net.node import Node
 from halk.net.transport import post, serve
 
+COUPLINGS = ("paper", "exact", "predictions", "readings")
+
 OPEN = Limits(rate=np.inf, burst=np.inf)
 
 
-def model(network: Network, **changes: Any) -> HALK:
+def model(network: Network, coupling: str = "exact", **changes: Any) -> Any:
+    """Return a learner of the order that a coupling is of."""
+    if coupling in ("predictions", "readings"):
+        newton: dict[str, Any] = {"length_scale": 0.2, "noise": 0.02}
+        newton |= {"standardize": False, "exchange": coupling, "identity": 0.1}
+        return NewtonHALK(network, **newton | changes)
     defaults: dict[str, Any] = {
         "kernel": kernels.Gaussian(0.2),
         "step_size": 0.3,
         "epsilon": 0.03,
     }
-    return HALK(network, **defaults | changes)
+    return HALK(network, coupling=coupling, **defaults | changes)
 
 
 def maker(
-    learner: HALK, kind: type[Node] = LockstepNode, n_features: int = 1, **options: Any
+    learner: Any, kind: type[Node] = LockstepNode, n_features: int = 1, **options: Any
 ) -> Callable[[int], Any]:
     """Return what makes the node of an agent, again and again the same."""
 
@@ -38,7 +45,7 @@ def maker(
     return make
 
 
-def pair(kind: type[Node] = FreeNode, learner: HALK | None = None, **options: Any):
+def pair(kind: type[Node] = FreeNode, learner: Any = None, **options: Any):
     """Return two nodes that have greeted each other."""
     make = maker(learner or model(Network.path(2, 0.01)), kind, **options)
     a, b = make(0), make(1)
@@ -58,8 +65,13 @@ def settle(*nodes: Any, now: float = 0.0, parcels: Any = None) -> None:
                 queue.append((parcel.receiver, reply))
 
 
-def run_lockstep(nodes: list[Any], X: Any, Y: Any, each: Any = None) -> list[Any]:
-    """Drive nodes through a stream; ``each`` may replace a node between two steps."""
+def run_lockstep(
+    nodes: list[Any], X: Any, Y: Any, each: Any = None, within: bool = False
+) -> list[Any]:
+    """Drive nodes through a stream; ``each`` may replace a node between two steps.
+
+    Or at any time, also within steps.
+    """
     hub = Hub()
     ends = [hub.join(node.name) for node in nodes]
     now = 0.0
@@ -75,6 +87,8 @@ def run_lockstep(nodes: list[Any], X: Any, Y: Any, each: Any = None) -> list[Any
             for node, end in zip(nodes, ends, strict=True):
                 serve(node, end, now)
             now += 0.001 if each is None else 0.5
+            if within:
+                nodes = [each(node) for node in nodes]
             if all(node.is_idle for node in nodes):
                 break
         if each is not None:
@@ -90,7 +104,7 @@ def stream(n_steps: int, n_agents: int, n_features: int = 1, seed: int = 0):
     return X, Y
 
 
-def assert_same(nodes: list[Any], learner: HALK) -> None:
+def assert_same(nodes: list[Any], learner: Any) -> None:
     """Require that nodes and learner hold the same, bit for bit."""
     for i, node in enumerate(nodes):
         f, g = learner.function(i), node.agent.function

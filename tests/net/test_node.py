@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halk import Network, bandwidth
+from halk import Network, bandwidth, losses
 from halk import agent as agents
 from halk.net.free import FreeNode
 from halk.net.limits import Bucket, Limits
@@ -69,6 +69,8 @@ def test_strangers_and_impostors_are_not_heard():
     [
         (FreeNode, {}, {"unit": "K"}),
         (FreeNode, {"coupling": "paper"}, {}),
+        (FreeNode, {"coupling": "predictions"}, {}),
+        (FreeNode, {"coupling": "readings"}, {}),
         (FreeNode, {}, {"n_features": 2}),
         (LockstepNode, {}, {}),
     ],
@@ -196,7 +198,7 @@ def test_answers_to_an_earlier_life_are_not_used():
 
 def test_what_a_restarted_neighbour_said_before_is_refused():
     a, _ = pair()
-    hello = Hello(1, True, False, "", False)
+    hello = Hello(1, "exact", False, "", False)
     a.receive("n1", words(hello, 5, incarnation=3), 0.0)
     a.receive("n1", words(QUERY, 2000, incarnation=1), 0.0)
     assert a.refused == {Reason.OLD_INCARNATION: 1}
@@ -332,18 +334,21 @@ BODIES = st.one_of(
         NUMBERS.map(abs).filter(bool),
     ),
     st.builds(Pass, st.integers(0, 3)),
-    st.builds(Answer, st.just(1), st.integers(0, 9), NUMBERS, NUMBERS),
+    st.builds(
+        Answer, st.just(1), st.integers(0, 9), NUMBERS, NUMBERS, NUMBERS.map(abs)
+    ),
     st.builds(Error, st.sampled_from(Reason), st.just(1), st.integers(0, 9)),
 )  # fmt: skip
 
 
 @given(st.lists(BODIES, max_size=9), st.booleans())
 @pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("coupling", ["exact", "predictions", "readings"])
 @pytest.mark.parametrize("kind", [FreeNode, LockstepNode])
 def test_whatever_a_neighbour_says_an_agent_stays_finite(
-    kind, standardize, bodies, reads
+    kind, coupling, standardize, bodies, reads
 ):
-    learner = model(Network.path(2, 0.01), standardize=standardize)
+    learner = model(Network.path(2, 0.01), coupling, standardize=standardize)
     a, _ = pair(kind, learner)
     if reads:
         a.read([0.5], 1.0, 0.0)
@@ -363,3 +368,118 @@ def test_names_must_be_distinct_and_sendable():
     for name in ("", "\ud800", "n" * 65):
         with pytest.raises(ProtocolError):
             FreeNode(agent, name, ["a", "b"])
+
+
+def test_two_orders_refuse_each_other_and_say_why():
+    a, b = (
+        maker(model(Network.path(2, 0.01), coupling), FreeNode)(i)
+        for i, coupling in enumerate(("exact", "predictions"))
+    )
+    settle(a, b)
+    assert a.peers["n1"].misfit == "coupling 'predictions', not 'exact'"
+    assert b.peers["n0"].misfit == "coupling 'exact', not 'predictions'"
+    for node in (a, b):
+        assert node.refused[Reason.MISFIT] > 0
+        assert node.complaints[Reason.MISFIT] > 0
+    b.receive("n0", words(QUERY, sender="n0", to="n1"), 0.0)
+    b.wake(99.0)
+    assert b.agent.order == 0
+
+
+def test_where_readings_are_exchanged_nobody_answers_or_waits():
+    learner = model(Network.path(2, 0.01), "readings")
+    a, b = pair(learner=learner)
+    (parcel,) = a.read([0.5], 7.0, 0.0)
+    assert a.step == 1
+    assert b.receive("n0", parcel.data, 0.0) == []
+    assert (b.step, b.agent.order) == (1, 1)
+    learner.learn_one([[0.5], [0.0]], [7.0, np.nan])
+    assert b.agent.predict([0.5]) == learner.predict(1, [[0.5]])
+
+
+def test_of_who_has_no_scale_yet_nobody_waits_for_an_answer():
+    learner = model(Network.path(2, 0.01), "predictions", standardize=True)
+    a, b = pair(learner=learner)
+    (parcel,) = a.read([0.5], 7.0, 0.0)
+    (error,) = said(b.receive("n0", parcel.data, 0.0), to="n0")
+    assert error.reason is Reason.UNTAUGHT
+    settle(a, b, parcels=[("n0", parcel)])
+    b.wake(9.0)
+    (parcel,) = a.read([0.5], 8.0, 10.0)
+    (answer,) = said(b.receive("n0", parcel.data, 10.0), to="n0")
+    assert answer.value == pytest.approx(7.0)
+    assert answer.variance > 0
+
+
+def test_a_variance_out_of_bounds_is_as_if_no_answer_came():
+    learner = model(Network.path(2, 0.01), "predictions")
+    (a, _), (other, _) = (pair(learner=learner, limits=Limits(value=100)) for _ in "ab")
+    for node in (a, other):
+        node.read([0.5], 1.0, 0.0)
+    a.receive("n1", words(Answer(1, a.sequence, 0.9, 0.0, 10001.0)), 0.0)
+    other.wake(9.0)
+    assert a.refused == {Reason.VARIANCE: 1}
+    assert same_function(a, other)
+    assert a.agent.multipliers == other.agent.multipliers
+
+
+def test_a_reading_that_is_no_label_is_refused():
+    network = Network.path(2, 0.01)
+    a, _ = pair(learner=model(network, "readings", loss=losses.Logistic()))
+    a.receive("n1", words(QUERY._replace(value=50.0)), 0.0)
+    a.receive("n1", words(QUERY._replace(value=-1.0), 1001), 0.0)
+    assert a.refused == {Reason.VALUE: 1}
+    assert (a.step, a.agent.order) == (1, 1)
+
+
+@pytest.mark.parametrize("coupling", ["predictions", "readings"])
+def test_a_full_agent_of_second_order_is_taught_by_its_readings_only(coupling):
+    learner = model(Network.path(2, 0.01), coupling)
+    a, _ = pair(learner=learner, limits=Limits(atoms=3, rate=np.inf, burst=np.inf))
+    for k in range(50):
+        a.receive("n1", words(QUERY._replace(x=(10.0 * k,)), 1000 + k), k)
+        a.wake(k + 0.9)
+    assert a.agent.order == 3
+    assert a.refused == {Reason.FULL: 47}
+    a.read([-10.0], 1.0, 99.0)
+    a.wake(199.0)
+    assert a.agent.order == 4
+
+
+def learned_freely(coupling, is_together):
+    """Return the error of one who reads below 0.5 only; its neighbour reads all."""
+    learner = model(Network.path(2, 0.001), coupling)
+    a, b = pair(learner=learner)
+    for t, x in enumerate(np.random.default_rng(0).uniform(size=80)):
+        turns = []
+        for node, point in ((a, x), (b, x / 2)):
+            queries = node.read([point], float(np.sin(6 * point)), float(t))
+            turns += [(node.name, parcel) for parcel in queries]
+        settle(a, b, now=float(t), parcels=turns if is_together else [])
+    x = np.linspace(0, 1, 21)
+    wrong = [b.agent.predict([point]) - np.sin(6 * point) for point in x]
+    return float(np.sqrt(np.mean(np.square(wrong))))
+
+
+@pytest.mark.parametrize("coupling", ["predictions", "readings"])
+def test_free_nodes_of_second_order_learn_from_each_other(coupling):
+    together = learned_freely(coupling, is_together=True)
+    assert together < 0.1
+    assert together < 0.25 * learned_freely(coupling, is_together=False)
+
+
+@pytest.mark.parametrize("most", [1e6, 0.3])
+def test_limits_weaken_a_query_of_second_order_below_its_own_bound_only(most):
+    learner = model(Network.path(2, 0.01), "predictions", standardize=True)
+    (a, _), (free, _) = (
+        pair(learner=learner, limits=Limits(multiplier=most)),
+        pair(learner=learner),
+    )
+    for node in (a, free):
+        for y in (0.0, 1.0, 2.0):
+            node.read([0.2], y, 0.0)
+            node.wake(1.0)
+        node.receive("n1", words(QUERY._replace(std=1e-6)), 2.0)
+        node.wake(9.0)
+    assert same_function(a, free) == (most > 10)
+    assert a.refused == ({} if most > 10 else {Reason.MULTIPLIER: 1})

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from halk.net.bodies import MAX_FEATURES, MAX_NAME
 from halk.net.messages import (
+    COUPLINGS,
     Answer,
     Error,
     Hello,
@@ -28,7 +29,7 @@ BODIES = st.one_of(
     st.builds(
         Hello,
         n_features=st.integers(1, MAX_FEATURES),
-        is_exact=st.booleans(),
+        coupling=st.sampled_from(COUPLINGS),
         is_lockstep=st.booleans(),
         unit=TEXT,
         wants_reply=st.booleans(),
@@ -42,7 +43,7 @@ BODIES = st.one_of(
         std=NUMBERS.map(abs).filter(bool),
     ),
     st.builds(Pass, step=COUNTS),
-    st.builds(Answer, COUNTS, COUNTS, NUMBERS, NUMBERS),
+    st.builds(Answer, COUNTS, COUNTS, NUMBERS, NUMBERS, NUMBERS.map(abs)),
     st.builds(Error, st.sampled_from(Reason), COUNTS, COUNTS),
 )
 MESSAGES = st.builds(
@@ -81,7 +82,7 @@ def test_the_longest_message_is_the_longest():
 
 def test_the_layout_of_a_query_is_the_one_on_the_page():
     data = bytes.fromhex(
-        "48414c4b 01 02 5300 0300000000000000 0700000000000000 04 73c3bc64"
+        "48414c4b 02 02 5300 0300000000000000 0700000000000000 04 73c3bc64"
         "0500000000000000 0000000000000040 000000000000d03f 000000000000f03f"
         "0200 000000000000e03f 000000000000f0bf"
     )
@@ -99,7 +100,7 @@ def test_any_bytes_are_refused_by_a_protocol_error(data):
 @given(st.integers(0, 255), st.integers(0, 300), st.binary(max_size=120))
 def test_bytes_under_a_right_checksum_are_a_message_or_refused(kind, n_name, rest):
     # the checksum is no protection against who can compute it
-    head = struct.pack("<4sBBHQQB", b"HALK", 1, kind % 8, 0, 1, 1, n_name % 70)
+    head = struct.pack("<4sBBHQQB", b"HALK", 2, kind % 8, 0, 1, 1, n_name % 70)
     data = sealed(head + rest)
     try:
         message = decode(data, TO)
@@ -156,7 +157,7 @@ NAN, INFINITE, NEGATIVE = (
         (b"", Reason.MAGIC),
         (b"HALK", Reason.LENGTH),
         (b"HELK" + encode(QUERY, TO)[4:], Reason.MAGIC),
-        (changed(4, b"\2"), Reason.VERSION),
+        (changed(4, b"\1"), Reason.VERSION),
         (changed(5, b"\0"), Reason.KIND),
         (changed(5, b"\6"), Reason.KIND),
         (encode(QUERY, TO) + b"\0", Reason.LENGTH),
@@ -189,8 +190,11 @@ def test_every_fault_has_its_reason(data, reason):
         QUERY.body._replace(step=-1),
         Answer(0, 2**64, 0.0, 0.0),
         Answer(0, 0, float("inf"), 0.0),
-        Hello(1, True, True, "\ud800", True),
-        Hello(1, True, True, "m" * (MAX_NAME + 1), True),
+        Answer(0, 0, 0.0, 0.0, -1.0),
+        Answer(0, 0, 0.0, 0.0, float("nan")),
+        Hello(1, "exact", True, "\ud800", True),
+        Hello(1, "exact", True, "m" * (MAX_NAME + 1), True),
+        Hello(1, "loose", True, "", True),
     ],
 )
 def test_what_nobody_would_accept_is_not_sent(body):

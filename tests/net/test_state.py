@@ -10,11 +10,11 @@ from halk.net.free import FreeNode
 from halk.net.lockstep import LockstepNode
 from halk.net.messages import Reason
 from halk.net.state import bring_back, dump, load, save
-from tests.net.nodes import maker, model, pair, settle, stream
+from tests.net.nodes import COUPLINGS, maker, model, pair, settle, stream
 
 
-def taught(kind=FreeNode, n_steps=12):
-    a, b = pair(kind)
+def taught(kind=FreeNode, coupling="exact", n_steps=12):
+    a, b = pair(kind, model(Network.path(2, 0.01), coupling))
     X, Y = stream(n_steps, 2)
     for t in range(n_steps):
         parcels = []
@@ -36,11 +36,12 @@ def everything(node):
     return state, notes
 
 
+@pytest.mark.parametrize("coupling", COUPLINGS)
 @pytest.mark.parametrize("kind", [FreeNode, LockstepNode])
 @pytest.mark.parametrize("is_waiting", [False, True])
-def test_all_comes_back_in_a_new_incarnation(kind, is_waiting):
-    make = maker(model(Network.path(2, 0.01)), kind)
-    a, _ = taught(kind)
+def test_all_comes_back_in_a_new_incarnation(kind, is_waiting, coupling):
+    make = maker(model(Network.path(2, 0.01), coupling), kind)
+    a, _ = taught(kind, coupling)
     a.refused[Reason.LATE] += 3
     a.complaints[Reason.RATE] += 1
     if is_waiting:
@@ -59,10 +60,11 @@ def test_every_start_is_a_new_incarnation_even_without_a_save(tmp_path):
     assert lives == [2, 3, 4, 5, 6]
 
 
-def test_a_step_under_way_ends_with_the_answers_it_had():
-    a, _ = taught()
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_a_step_under_way_ends_with_the_answers_it_had(coupling):
+    a, _ = taught(coupling=coupling)
     a.read([0.25], 0.5, 99.0)
-    make = maker(model(Network.path(2, 0.01)), FreeNode)
+    make = maker(model(Network.path(2, 0.01), coupling), FreeNode)
     again = bring_back(dump(a), make(0))
     a.wake(1e6), again.wake(0.0)
     assert everything(again)[0] == everything(a)[0]
@@ -97,12 +99,28 @@ def _file_of():
         (model(Network.path(2, 0.01)), 0, LockstepNode),
         (model(Network.path(3, 0.01)), 1, FreeNode),
         (model(Network.path(2, 0.01), kernel=kernels.Gaussian(0.5)), 0, FreeNode),
+        (model(Network.path(2, 0.01), "predictions"), 0, FreeNode),
     ],
-    ids=["another agent", "another mode", "other neighbours", "another kernel"],
-)
+    ids=[
+        "another agent", "another mode", "other neighbours", "another kernel",
+        "another order",
+    ],
+)  # fmt: skip
 def test_a_file_of_another_node_is_refused(learner, i, kind):
     with pytest.raises(CheckpointError):
         bring_back(dump(taught()[0]), maker(learner, kind)(i))
+
+
+def test_a_file_of_second_order_is_of_its_kernel_and_order():
+    network = Network.path(2, 0.01)
+    file = dump(taught(coupling="predictions")[0])
+    for other in (
+        model(network, "predictions", length_scale=0.5),
+        model(network, "readings"),
+        model(network),
+    ):
+        with pytest.raises(CheckpointError):
+            bring_back(file, maker(other, FreeNode)(0))
 
 
 def test_models_and_nodes_are_not_mixed_up(tmp_path):

@@ -45,8 +45,8 @@ class Attacked:
         rng = np.random.default_rng(0)
         for x in rng.uniform(size=30):
             self.node.read([x], float(np.sin(6 * x)), monotonic())
-        hello = Hello(1, True, False, "", wants_reply=False)
-        hello = hello._replace(is_exact=self.node.agent.settings.is_exact)
+        hello = Hello(1, "exact", False, "", wants_reply=False)
+        hello = hello._replace(coupling=self.node.agent.coupling)
         peer = self.node.peers["n1"]
         until(lambda: self.tell(hello) or self.served() or peer.is_greeted, "a hello")
         self.served()

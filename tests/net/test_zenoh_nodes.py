@@ -27,10 +27,14 @@ def _serve_until(nodes, ends, condition):
             serve(node, transport, monotonic())
 
 
-@pytest.mark.parametrize("is_secure", [False, True], ids=["tcp", "tls"])
-def test_lockstep_is_the_simulator(is_secure, tmp_path):
+@pytest.mark.parametrize(
+    ("is_secure", "coupling"),
+    [(False, "exact"), (True, "exact"), (False, "predictions")],
+    ids=["tcp", "tls", "second order"],
+)
+def test_lockstep_is_the_simulator(is_secure, coupling, tmp_path):
     network = Network(4, [(0, 1), (1, 2), (2, 3), (3, 0)], tolerance=0.01)
-    learner = model(network)
+    learner = model(network, coupling)
     X, Y = stream(30, network.n_agents)
     learner.learn_many(X, Y)
     if is_secure:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from halk.report import PALETTE, Bars, Figure, Line, Panel, Points, draw, picture, plot
+from halk.report.draw_panels import panels_drawn
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -190,3 +191,15 @@ def test_values_of_bars_stay_inside(log_x: bool) -> None:
 def test_bars_of_nothing() -> None:
     picture(Bars("a", "c", ["g"], ["x"], [[np.nan]], log_x=True))
     picture(Bars("a", "c", ["g"], ["x"], [[0.0]]))
+
+
+def test_a_band_lies_along_its_curve() -> None:
+    depth, values = np.array([0.0, 100.0, 200.0]), np.array([25.0, 15.0, 10.0])
+    half = np.array([1.0, 2.0, 3.0])
+    low, high = values - half, values + half
+    line = Line("a", values, depth, low, high, is_upright=True)
+    canvas = panels_drawn(Figure("f", "c", [Panel("t", "x", "y", [line])]))
+    (band,) = canvas.axes[0].collections
+    box = band.get_paths()[0].get_extents()
+    assert (box.xmin, box.xmax) == (low.min(), high.max())
+    assert (box.ymin, box.ymax) == (0.0, 200.0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Matrix
-from halk.agent import Agent
+from halk.agent import Agent, Answer
 from halk.bandwidth import Adaptation, Fixed
 from halk.checks.law import check_value, law
 from halk.checks.learners import Factory, Trial
@@ -29,12 +29,15 @@ def run_agents(agents: Sequence[Agent], X: Any, Y: Matrix) -> Sequence[Agent]:
     for x, y in zip(X, Y, strict=True):
         asking = np.flatnonzero(~np.isnan(y)).tolist()
         queries = {i: agents[i].ask(x[i], float(y[i])) for i in asking}
-        answers = {
-            i: {j: agents[j].answer(i, query) for j, query in asked.items()}
-            for i, asked in queries.items()
-        }
+        answers: dict[int, dict[int, Answer]] = {i: {} for i in asking}
+        for i, asked in queries.items():
+            for j, query in asked.items():
+                answer = agents[j].answer(i, query)
+                if not np.isnan(answer.value):  # else it does not know its scale yet
+                    answers[i][j] = answer
         for i, agent in enumerate(agents):
-            agent.update(answers.get(i, {}))
+            came = answers.get(i, {}).items()
+            agent.update({j: a for j, a in came if np.isfinite(a.value)})
     return agents
 
 

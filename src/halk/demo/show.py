@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from halk.demo.learn import CHOICES, LABELS, N_STEPS, Learned, learned, task
+from halk.demo.learn import LABELS, Learned, learned, task
 from halk.demo.page import page
 from halk.report import write
 
@@ -25,18 +25,19 @@ def main(out: Path = REPORT) -> int:
     console.print(
         f"\n[bold]{job.field.n_agents} sensors of the Gulf of Mexico[/bold] learn "
         f"temperature from depth, each its own. Of {job.field.n_readings} readings "
-        f"{n_train} are seen, about {n_train / job.field.n_agents:.0f} a sensor; the "
-        f"rest are to be filled in.\n"
+        f"{n_train} are seen, about {n_train / job.field.n_agents:.0f} per sensor, "
+        f"each once; the rest are to be filled in.\n"
     )
     methods = _all_learned(job, console)
     console.print(_table(methods))
-    together, alone = methods[0], methods[1]
+    together, alone, pooled = methods[:3]
     ratio = alone.error / together.error
     console.print(
         f"\nTalking to neighbours makes the error [bold]{ratio:.1f} times "
-        f"smaller[/bold]. They exchange predictions at single points; readings and "
-        f"models stay where they are. One model for all does better still on this "
-        f"smooth sea, where everything may be sent to one place.\n"
+        f"smaller[/bold]. They tell each other predictions at single points; readings "
+        f"and models stay where they are. Where all readings may be sent to one place, "
+        f"one pooled model comes to {pooled.error:.2f} °C on this smooth sea, with "
+        f"fewer messages.\n"
     )
     path = write(page(methods, time.perf_counter() - began), out / "report.html")
     console.print(f"Map, profiles and curves: [bold]{path}[/bold]", soft_wrap=True)
@@ -51,7 +52,7 @@ def _all_learned(job: Any, console: Any) -> list[Learned]:
     """Let every method learn, with a bar for each."""
     progress = _rich("progress")
     bars = progress.Progress(
-        progress.TextColumn("{task.description:<24}"),
+        progress.TextColumn("{task.description:<32}"),
         progress.BarColumn(),
         progress.TaskProgressColumn(),
         progress.TimeElapsedColumn(),
@@ -60,10 +61,11 @@ def _all_learned(job: Any, console: Any) -> list[Learned]:
     )
     found: list[Learned] = []
     with bars:
-        for key in CHOICES:
+        for key in LABELS:
             bar = bars.add_task(LABELS[key], total=1.0)
             tell = partial(_told, bars, bar)
-            found.append(learned(key, job, tell))
+            scales = found[2].model if key == "gp" else None
+            found.append(learned(key, job, tell, scales))
             if not console.is_terminal:
                 console.print(f"{LABELS[key]}: learned", highlight=False)
     return found
@@ -74,15 +76,13 @@ def _told(bars: Any, bar: Any, share: float) -> None:
 
 
 def _table(methods: list[Learned]) -> Any:
-    title = f"Withheld readings, after one pass of {N_STEPS} steps"
-    table = _rich("table").Table(title=title, caption="atoms and bytes: of one sensor")
-    table.add_column("who")
-    for name in ("error, °C", "atoms", "bytes a step"):
+    title = "Error on withheld readings, after one pass"
+    caption = "root mean square; messages: between sensors, or to one place"
+    table = _rich("table").Table(title=title, caption=caption)
+    table.add_column("method")
+    for name in ("error, °C", "atoms per model", "messages"):
         table.add_column(name, justify="right")
     for one in methods:
-        order, sent = one.trace["order_mean"][-1], one.trace["bytes"].mean()
-        style = "bold" if one is methods[0] else ""
-        table.add_row(
-            one.label, f"{one.error:.2f}", f"{order:.1f}", f"{sent:,.0f}", style=style
-        )
+        cells = f"{one.error:.2f}", f"{one.size:.0f}", f"{one.n_messages:,}"
+        table.add_row(one.label, *cells, style="bold" if one is methods[0] else "")
     return table

@@ -39,7 +39,9 @@ def facts_of(runner: Runner, now: float) -> dict[str, Any]:
         "step": node.step,
         "seconds_since_step": now - runner.stepped_at,
         "atoms": node.agent.order,
+        "coupling": node.agent.coupling,
         "length_scale_factor": node.agent.scale,
+        "suspects": node.agent.suspects,
         "readings": diary.n_readings,
         "gaps": diary.n_gaps,
         "bad_rows": diary.n_bad,
@@ -65,6 +67,7 @@ def _neighbours(runner: Runner) -> dict[str, Any]:
         found[name] = {
             "is_alive": alive.get(name, peer.is_greeted),
             "is_greeted": peer.is_greeted,
+            "misfit": peer.misfit or None,
             "tolerance": float(agent.tolerance[e]),
             "multiplier": float(agent.multipliers[e]),
             "violation": float(agent.violation[e]) / asked if asked else None,

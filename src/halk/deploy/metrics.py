@@ -26,6 +26,7 @@ _SIMPLE = (
     ("readings", "halk_readings_total", "counter", "Readings learned from."),
     ("gaps", "halk_gaps_total", "counter", "Rows without a value."),
     ("bad_rows", "halk_bad_rows_total", "counter", "Rows that could not be used."),
+    ("suspects", "halk_suspects_total", "counter", "Readings far from all expected."),
     ("diverged", "halk_diverged_total", "counter", "Readings refused by divergence."),
     ("atoms", "halk_atoms", "gauge", "Atoms of the function."),
     ("last_error", "halk_last_error", "gauge", "Value less prediction, last reading."),

@@ -1,4 +1,4 @@
-"""The table ``[model]``: what an agent learns with, with the defaults of ``HALK``."""
+"""The table ``[model]``: what an agent learns with, and the defaults of its learner."""
 
 from __future__ import annotations
 
@@ -7,40 +7,55 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from halk import HALK, Network, bandwidth, kernels, losses, proximity
-from halk.agent import Agent
+from halk import HALK, Network, NewtonHALK, bandwidth, kernels, losses, proximity
+from halk.agent import Agent, NewtonAgent
 from halk.deploy.keys import ConfigError, Keys
 from halk.deploy.named import named
+from halk.learners.newton import FAMILIES
 
-PACES = ("step_size", "dual_step_size", "epsilon", "parsimony", "alpha")
-"""What agents of one network may have different."""
+ORDERS: dict[str, Any] = {"first": HALK, "second": NewtonHALK}
+
+BUDGETS = ("epsilon", "parsimony", "alpha")
+
+PACES = {"first": ("step_size", "dual_step_size", *BUDGETS), "second": ("noise",)}
+"""What agents of one network may have different, by order."""
 
 _FAMILIES: dict[str, tuple[type[Any], tuple[Any, ...]]] = {
-    # a sum, a product and a function of one's own cannot be written in a file
-    "kernel": (kernels.Kernel, (kernels.Sum, kernels.Product, kernels.Custom)),
+    # what is made of other kernels, and functions of one's own, are not for a file
+    "kernel": (
+        kernels.Kernel,
+        (kernels.Sum, kernels.Product, kernels.Custom, kernels.Labelled),
+    ),
     "loss": (losses.Loss, ()),
     "proximity": (proximity.Proximity, ()),
     "adaptation": (bandwidth.Adaptation, ()),
 }
-_PLAIN = tuple(
-    name
-    for name in inspect.signature(HALK).parameters
-    if name not in ("network", "n_jobs", *_FAMILIES)
-)
+_OTHERS = ("network", "n_jobs", *_FAMILIES)
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a function depends on, and the arguments of ``HALK`` but the network."""
+    """What a function depends on, and the arguments of a learner but the network."""
 
     inputs: tuple[str, ...]
+    order: str = "first"
+    """Of the learner, one of ``ORDERS``."""
     arguments: dict[str, Any] = field(default_factory=dict)
 
-    def learner(self, network: Network, **changes: Any) -> HALK:
-        """Return a learner of a whole network."""
-        return HALK(network, **self.arguments | changes)
+    @property
+    def has_family(self) -> bool:
+        """Whether the kernel is a family, whose length scale is given beside it."""
+        is_named = isinstance(self.arguments.get("kernel", "gaussian"), str)
+        return self.order == "second" and is_named
 
-    def agent(self, tolerances: Sequence[float]) -> Agent:
+    def learner(self, network: Network, **changes: Any) -> HALK | NewtonHALK:
+        """Return a learner of a whole network."""
+        made: HALK | NewtonHALK = ORDERS[self.order](
+            network, **self.arguments | changes
+        )
+        return made
+
+    def agent(self, tolerances: Sequence[float]) -> Agent | NewtonAgent:
         """Return an agent with neighbours in this order, as the simulator has it.
 
         Of the others it needs no more than how many there are: it is the middle of a
@@ -52,29 +67,63 @@ class Model:
 
 
 def read_model(keys: Keys) -> Model:
-    """Return what a table ``[model]`` says."""
+    """Return what a table ``[model]`` says.
+
+    It is of second order where that is said, or its numbers are there.
+    """
     inputs = keys.texts("inputs", such='inputs = ["depth_m"]')
     keys.must(len(set(inputs)) == len(inputs), "inputs", "be different", list(inputs))
-    arguments = {name: _component(keys, name) for name in _FAMILIES if name in keys}
-    for name in _FAMILIES:
-        keys.take(name, None)
-    for name in _PLAIN:
-        value = keys.take(name, None)
-        if value is not None:
-            keys.must(not isinstance(value, list | dict), name, "be one value", value)
-            arguments[name] = value
+    is_second = "noise" in keys or "length_scale" in keys
+    order = keys.choice("order", tuple(ORDERS), "second" if is_second else "first")
+    words = [*inspect.signature(ORDERS[order]).parameters]
+    arguments: dict[str, Any] = {}
+    for name in (word for word in _FAMILIES if word in words):
+        if keys.take(name, None) is not None:
+            arguments[name] = _component(keys, name, order)
+    for name in words:
+        value = keys.take(name, None) if name not in _OTHERS else None
+        if value is None:
+            continue
+        is_list = isinstance(value, list) and name == "length_scale"
+        is_one = not isinstance(value, list | dict)
+        keys.must(is_one or is_list, name, "be one value", value)
+        arguments[name] = tuple(value) if is_list else value
     keys.end()
-    made = Model(inputs, arguments)
+    made = Model(inputs, order, arguments)
+    for name in ("noise", "length_scale") if made.has_family else ("noise",):
+        if order == "second":
+            _check_number(keys, name, arguments.get(name))
     try:
-        learner = made.learner(Network(1))
+        made.learner(Network(1))
+        if made.has_family:
+            made.agent(())
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{keys.file}: {keys.name}.{error}") from None
     with keys.checking("kernel"):
-        learner.kernel.check_features(len(inputs))
+        made.agent(())
     return made
 
 
-def _component(keys: Keys, key: str) -> Any:
+def _check_number(keys: Keys, name: str, value: Any) -> None:
+    """Refuse what is to be found: an agent by itself has nothing to find it with."""
+    if value is None or value == "auto":
+        wrong = "is missing" if value is None else "must be a number, got 'auto'"
+        keys.refuse(
+            name,
+            f"{wrong}; such as {name} = {0.02 if name == 'noise' else 50.0}. "
+            f"NewtonHALK finds it with past readings: {name}_ after learn_many",
+        )
+
+
+def _component(keys: Keys, key: str, order: str) -> Any:
     """Return a kernel, loss, ... from its name, or from name and parameters."""
+    value = keys.take(key)
+    if (
+        order == "second"
+        and key == "kernel"
+        and isinstance(value, str)
+        and value in FAMILIES
+    ):
+        return value
     with keys.checking():
-        return named(keys.label(key), keys.take(key), *_FAMILIES[key])
+        return named(keys.label(key), value, *_FAMILIES[key])

@@ -12,7 +12,7 @@ from halk.deploy.conditions import Conditions, read_conditions
 from halk.deploy.edges import network_of
 from halk.deploy.feeds import CsvFeed
 from halk.deploy.keys import NEEDED, ConfigError, Keys
-from halk.deploy.model import PACES, Model, read_model
+from halk.deploy.model import BUDGETS, PACES, Model, read_model
 from halk.deploy.rows import Columns, Row
 from halk.deploy.sections import (
     MODES,
@@ -71,7 +71,7 @@ class Plan:
                 f"{len(alone)} of {len(self.names)} agents have no neighbour and learn "
                 f"alone: {who}; see [network] and [[edges]]"
             )
-        if "kernel" not in self.model.arguments:
+        if self.model.order == "first" and "kernel" not in self.model.arguments:
             kernel = self.model.learner(Network(1)).kernel
             units = ", ".join(self.model.inputs)
             found.append(
@@ -170,7 +170,7 @@ def _agent(
     keys: Keys, model: Model, base: Source, has_own: bool
 ) -> tuple[dict[str, float], Source]:
     """Return what an agent has different, and where its readings are."""
-    paces = {word: keys.take(word, None) for word in PACES}
+    paces = {word: keys.take(word, None) for word in PACES[model.order]}
     paces = {word: value for word, value in paces.items() if value is not None}
     source = base
     if has_own:
@@ -190,6 +190,6 @@ def _agent(
 
 def _with_paces(arguments: dict[str, Any], paces: dict[str, Any]) -> dict[str, Any]:
     """Return arguments with paces; a budget of these replaces one given otherwise."""
-    budgets = set(PACES[2:])
+    budgets = set(BUDGETS)
     out = budgets if set(paces) & budgets else set()
     return {word: v for word, v in arguments.items() if word not in out} | paces

@@ -7,20 +7,19 @@ that are lost and late as asked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from halk import HALK, Network
+from halk import HALK, Network, NewtonHALK
 from halk.agent import LARGEST
 from halk.deploy.activation import Activation
 from halk.deploy.clocks import Clock
 from halk.deploy.conditions import Conditions
 from halk.deploy.diary import Score
-from halk.deploy.model import Model
 from halk.deploy.paced import Course, PacedWorld
 from halk.deploy.plan import Plan
 from halk.deploy.rows import Row
@@ -42,14 +41,16 @@ class Outcome:
     steps: int = 0
 
 
-def learner_of(plan: Plan) -> HALK:
+def learner_of(plan: Plan) -> HALK | NewtonHALK:
     """Return the learner of the whole network, untaught."""
     if not any(plan.paces):
         return plan.model.learner(plan.network)
-    paces = []
-    for i in range(len(plan.names)):
-        own = Model(plan.model.inputs, plan.own(i, plan.model.arguments))
-        paces.append(own.agent([]).pace)
+    given = [plan.own(i, plan.model.arguments) for i in range(len(plan.names))]
+    if plan.model.order == "second":
+        noise = [arguments["noise"] for arguments in given]
+        return plan.model.learner(plan.network, noise=noise)
+    agents: Any = [replace(plan.model, arguments=one).agent(()) for one in given]
+    paces = [agent.pace for agent in agents]
     eta, dual, budget = (np.array(column) for column in zip(*paces, strict=True))
     one_way = {"epsilon": budget, "parsimony": None, "alpha": None}
     return plan.model.learner(
@@ -81,7 +82,7 @@ def _is_bad(row: Row, labels: bool) -> bool:
     return abs(row.y) >= LARGEST or (labels and abs(row.y) != 1)
 
 
-def simulate_lockstep(plan: Plan) -> tuple[HALK, list[Outcome]]:
+def simulate_lockstep(plan: Plan) -> tuple[HALK | NewtonHALK, list[Outcome]]:
     """Learn all readings, a row of every agent a step; return what came of it."""
     learner, (X, Y, bad) = learner_of(plan), stream_of(plan)
     scores = [Score() for _ in plan.names]

@@ -117,6 +117,14 @@ def connected(field: Field, radius: float, tolerance: Any = 0.0) -> Network:
     return network
 
 
+def nearest(field: Field, k: int = 6) -> Network:
+    """Return the network in which every sensor talks to its k nearest ones."""
+    metric = "haversine" if field.is_geographic else "euclidean"
+    return Network.from_positions(
+        field.positions, k=k, metric=metric, names=field.names
+    )
+
+
 def _as_options(message: str) -> str:
     """Return a message without advice that only Python can follow."""
     return re.sub(r",? ?\(?(or )?give [a-z]+=( or [a-z]+=)?\)?", "", message)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halk.experiments import gaussian_process
 from halk.experiments.claims import Claim
-from halk.experiments.data import check_fill_in, connected, ocean, present
+from halk.experiments.data import check_fill_in, connected, nearest, ocean, present
 from halk.experiments.experiment import Experiment, learned, stable_json
 from halk.experiments.fill_in_claims import WOA18, claims
 from halk.experiments.fill_in_methods import BATCH, ENTRIES, LABELS, Choice
@@ -53,7 +53,10 @@ class FillIn(Experiment):
         "exact coupling too.",
         "The ranges of the search were set after a look at one split of the WOA18 "
         "network (temperature, first seed); other seeds and fields were not looked at.",
-        "One pass: at every step each sensor draws one of its training readings.",
+        "At every step each sensor draws one of its training readings. Methods of one "
+        "pass learn each of them once, in random order, instead, and talk to their 6 "
+        "nearest sensors. NewtonHALK's length scales and noise: by the same search, or "
+        "found by the learner itself.",
     )
 
     def fields(self, variable: str) -> Field:
@@ -72,6 +75,12 @@ class FillIn(Experiment):
     def _network(self) -> dict[str, Network]:
         radius = self.options.radius
         return {v: connected(self.fields(v), radius) for v in self.variables}
+
+    def _network_for(self, run: Run) -> Network:
+        variable = run.settings["variable"]
+        if ENTRIES[run.settings["method"]].is_one_pass:
+            return nearest(self.fields(variable))
+        return self._network[variable]
 
     @property
     def effort(self) -> Effort:
@@ -149,7 +158,7 @@ class FillIn(Experiment):
         field, is_withheld = self._split(run)
         train = field.subset(~is_withheld)
         entry, seed = ENTRIES[run.settings["method"]], run.settings["seed"]
-        network = self._network[run.settings["variable"]]
+        network = self._network_for(run)
         trials = tuned(entry, train, network, self.effort, seed, tell)
         columns: dict[str, Any] = {"score": [trial.score for trial in trials]}
         columns["step"] = [trial.n_steps for trial in trials]
@@ -160,10 +169,9 @@ class FillIn(Experiment):
 
     def _filled(self, run: Run, choice: Choice, tell: Tell) -> Result:
         field, away = self._split(run)
-        key, seed = run.settings["method"], run.settings["seed"]
-        task = filling(field, away, choice, self._n_steps, seed)
-        network = self._network[run.settings["variable"]]
-        model = ENTRIES[key].make(network, choice, seed)
+        entry, seed = ENTRIES[run.settings["method"]], run.settings["seed"]
+        task = filling(field, away, choice, self._n_steps, seed, entry.is_one_pass)
+        model = entry.make(self._network_for(run), choice, seed)
         result = learned(run, model, task.X, task.Y, tell, task.test)
         error = None
         if result.numbers["diverged_at"] is None:

@@ -11,7 +11,7 @@ import numpy as np
 from halk import features, learners
 from halk.bandwidth import LeaveOneOut, LossFollowing
 from halk.kernels import Gaussian
-from halk.learners import HALK
+from halk.learners import HALK, NewtonHALK
 from halk.learners.base import Learner
 from halk.network import Network
 
@@ -52,11 +52,16 @@ PRICES: dict[str, Draw] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A method of the fill-in: its label, its search, and how it is made."""
+    """A method of the fill-in: its label, its search, and how it is made.
+
+    ``is_one_pass``: whether every reading is learned once, by sensors that talk to
+    their nearest ones, instead of drawing readings at random.
+    """
 
     label: str
     search: dict[str, Draw]
     make: Callable[[Network, Choice, int], Learner]
+    is_one_pass: bool = False
 
     def drawn(self, rng: np.random.Generator) -> Choice:
         """Return hyper-parameters at random."""
@@ -89,6 +94,19 @@ def _halk(coupling: str, **further: Any) -> Callable[[Network, Choice, int], Lea
         )
 
     return make
+
+
+def _newton(network: Network, choice: Choice, seed: int) -> Learner:
+    return NewtonHALK(
+        _tolerant(network, choice),
+        length_scale=choice.get("length_scale", "auto"),
+        noise=choice.get("noise", "auto"),
+        standardize=False,
+    )
+
+
+def _newton_alone(network: Network, choice: Choice, seed: int) -> Learner:
+    return _newton(Network(network.n_agents), choice | {"tolerance": 0.0}, seed)
 
 
 def _penalty(network: Network, choice: Choice, seed: int) -> Learner:
@@ -157,10 +175,18 @@ def _nlms(network: Network, choice: Choice, seed: int) -> Learner:
 
 
 _KERNEL = STEP | ATOMS
+_NOISE = {"length_scale": one_of(1.0), "noise": between(1e-4, 1e-1)}
+_FOUND = {"vertical": one_of(1.0), "horizontal": one_of(1.0)}  # by the learner itself
+_TOLERANCE = {"tolerance": PRICES["tolerance"]}
 _LINEAR = STEP | PRICES
 _RANDOM = STEP | {"n_frequencies": one_of(50.0, 100.0, 200.0)}
 
 ENTRIES: dict[str, Entry] = {
+    "newton": Entry("NewtonHALK, one pass", _NOISE | _TOLERANCE, _newton, True),
+    "newton-auto": Entry(
+        "NewtonHALK, one pass, finds its scales", _FOUND | _TOLERANCE, _newton, True
+    ),
+    "newton-alone": Entry("NewtonHALK, one pass, alone", _NOISE, _newton_alone, True),
     "halk-exact": Entry("HALK, exact coupling", _KERNEL | PRICES, _halk("exact")),
     "halk-adaptive": Entry(
         "HALK, exact, adaptive bandwidth",
@@ -172,6 +198,7 @@ ENTRIES: dict[str, Entry] = {
         _KERNEL | PRICES,
         _halk("exact", adaptation=LossFollowing()),
     ),
+    "halk-once": Entry("HALK, exact, one pass", _KERNEL | PRICES, _halk("exact"), True),
     "halk-paper": Entry("HALK, paper's coupling", _KERNEL | PRICES, _halk("paper")),
     "penalty": Entry("Penalty", _KERNEL | {"penalty": between(1e-4, 1e-1)}, _penalty),
     "consensus": Entry(

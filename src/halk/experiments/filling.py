@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from halk._validation import Matrix, Vector
 from halk.experiments.fill_in_methods import HALF_DEPTH, Choice
-from halk.streams import Field, drawn
+from halk.streams import Arrivals, Field, arriving, drawn
 
 LOG_SCALE = 100.0  # m: below this depth the logarithm takes over
 KILOMETRE = 1000.0  # m
@@ -51,13 +51,26 @@ def scale(field: Field) -> tuple[float, float]:
     return float(field.y.mean()), float(field.y.std()) or 1.0
 
 
+def arriving_once(field: Field, n_steps: int, rng: np.random.Generator) -> Arrivals:
+    """Let every reading arrive once, in random order, spread over the steps."""
+    X, Y, is_new = arriving(field, max(n_steps, int(field.counts.max())), rng)
+    return Arrivals(X, np.where(is_new, Y, np.nan), is_new)
+
+
 def filling(
-    field: Field, away: NDArray[np.bool_], choice: Choice, n_steps: int, seed: int
+    field: Field,
+    away: NDArray[np.bool_],
+    choice: Choice,
+    n_steps: int,
+    seed: int,
+    is_one_pass: bool = False,
 ) -> Filling:
     """Return the stream of the readings that are not withheld, and those that are."""
     offset, spread = scale(field.subset(~away))
     data = prepared(field, choice, offset, spread)
     train = replace(field, x=data.x, y=data.y).subset(~away)
-    X, Y = drawn(train, n_steps, np.random.default_rng([seed, 5]))
+    X, Y = (arriving_once if is_one_pass else drawn)(
+        train, n_steps, np.random.default_rng([seed, 5])
+    )[:2]
     test = (field.agent[away].tolist(), data.x[away], data.y[away])
     return Filling(X, Y, test, spread)

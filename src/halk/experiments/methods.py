@@ -9,7 +9,7 @@ from typing import Any
 from halk import features, learners, losses
 from halk.bandwidth import LeaveOneOut, LossFollowing
 from halk.kernels import Gaussian
-from halk.learners import HALK
+from halk.learners import HALK, NewtonHALK
 from halk.learners.base import Learner
 from halk.network import Network
 
@@ -86,6 +86,10 @@ def _halk(setup: Setup, **further: Any) -> Learner:
     return HALK(**setup.priced(), **setup.kernel(), **further)
 
 
+def _newton(setup: Setup) -> Learner:
+    return NewtonHALK(setup.network, loss=setup.loss)  # finds its scales
+
+
 def _finer(setup: Setup) -> Learner:
     return _halk(replace(setup, parsimony=setup.parsimony / 100))
 
@@ -157,6 +161,7 @@ METHODS: dict[str, Method] = {
         "orange",
         lambda s: _halk(s, adaptation=LossFollowing()),
     ),
+    "newton": Method("NewtonHALK", "purple", _newton, has_coupling=False),
     "penalty": Method("Penalty", "green", _penalty),
     "consensus": Method("Consensus", "sky", _consensus),
     "quadratic": Method("Linear, quadratic", "orange", _linear(features.Monomials(2))),

@@ -21,11 +21,16 @@ from halk.trace import Trace
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 SLOPE = (-0.6, -0.4)
 """What counts as a slope of about -1/2."""
+NEWTON_SLOPE, NEAR = -0.85, 0.05
+"""What counts as about -1, and as near: a share of the largest multiplier."""
+NEWTON_STEPS = 100_000
+"""Steps at most, since every one is looked at."""
 
 _STYLES = {
     ("paper", 0.0): "vermilion",
     ("exact", 0.0): "blue",
     ("exact", 0.3): "green",
+    ("newton", 0.0): "purple",
 }
 
 
@@ -45,6 +50,8 @@ class Theory(Experiment):
         "optimum; the guaranteed one of the theorem is far larger (halk.theory).",
         "alpha = 0.1 T^(-1/2) for the gap; for the model order T is fixed and alpha "
         "varies.",
+        "NewtonHALK: lambda per reading as in S1, noise 2 lambda, every atom kept; up "
+        "to 100,000 steps, all of which count.",
     )
 
     @property
@@ -60,7 +67,9 @@ class Theory(Experiment):
         found = []
         for seed in range(self.options.seeds):
             for T in self._steps:
-                for coupling, zeta in (("paper", 0.0), ("exact", 0.0), ("exact", 0.3)):
+                for coupling, zeta in _STYLES:
+                    if coupling == "newton" and T > NEWTON_STEPS:
+                        continue
                     name = f"gap-{coupling}-{zeta}-{T}-{seed}"
                     found.append(self._run(name, "gap", coupling, zeta, T, None, seed))
             for alpha in self._alphas:
@@ -105,6 +114,8 @@ class Theory(Experiment):
         }
         violation = [_violation(results, seed) for seed in seeds]
         orders = [_orders(results, seed) for seed in seeds]
+        newton = [_newton_slope(results, seed) for seed in seeds]
+        multipliers = [_newton_multipliers(results, seed) for seed in seeds]
         return [
             Claim(
                 "theory/gap-rate", "the average gap to the optimum falls as T^(-1/2)",
@@ -120,6 +131,17 @@ class Theory(Experiment):
                 "alpha^(-2p)", "Theorem 2", {"exact": _verdict(orders)}, "p = 1; the "
                 "bound is loose: there are 40 points in all",
             ),
+            Claim(
+                "theory/newton-rate", "NewtonHALK's average Lagrangian gap falls as "
+                "log(T) / T", "ours", {"exact": _verdict(newton)},
+                "taken as: a slope of -0.85 or less in log-log; log(T) / T has -0.89 "
+                "from 1e3 to 1e5",
+            ),
+            Claim(
+                "theory/newton-multipliers", "NewtonHALK's multipliers tend to those "
+                "of the optimum", "ours", {"exact": _verdict(multipliers)},
+                "taken as: at the largest T within 5 % of the largest of them",
+            ),
         ]  # fmt: skip
 
     def section(self, results: Results, claims: Sequence[Claim]) -> Section:
@@ -133,9 +155,13 @@ class Theory(Experiment):
                 _line(results, "violation", "exact", zeta, f"nu = {zeta} T^(-1/2)")
                 for zeta in (0.0, 0.3)
             ], log_x=True),
+            Panel("Average Lagrangian gap", "steps T", "S(f) - S* + mu*'(H - gamma)", [
+                _line(results, "lagrangian_gap", c, 0.0, label)
+                for c, label in (("exact", "HALK, exact"), ("newton", "NewtonHALK"))
+            ], log_x=True, log_y=True),
             Panel("Model order", "alpha", "atoms an agent", [_order_line(results)],
                   log_x=True, log_y=True),
-        ])  # fmt: skip
+        ], columns=2)  # fmt: skip
         items: list[Any] = [
             self.summary, claim_table(self.title, claims), figure, _table(results),
             "What was chosen:", Bullets(self.choices),
@@ -167,6 +193,27 @@ def _slope(results: Results, coupling: str, seed: int) -> tuple[bool, Numbers]:
     slope = _fitted(steps, gaps)
     numbers = {"slope": slope, "gap at the largest T": gaps[-1]}
     return SLOPE[0] <= slope <= SLOPE[1], numbers
+
+
+def _newton_slope(results: Results, seed: int) -> tuple[bool, Numbers]:
+    newton, exact = (
+        results.where(method="gap", coupling=coupling, zeta=0.0, seed=seed)
+        for coupling in ("newton", "exact")
+    )
+    slope, other = (
+        _fitted(
+            [result.settings["n_steps"] for result in found],
+            [result.numbers["lagrangian_gap"] for result in found],
+        )
+        for found in (newton, exact[: len(newton)])
+    )
+    return slope <= NEWTON_SLOPE, {"NewtonHALK": slope, "HALK, same T": other}
+
+
+def _newton_multipliers(results: Results, seed: int) -> tuple[bool, Numbers]:
+    last = results.where(method="gap", coupling="newton", seed=seed)[-1].numbers
+    error, largest = last["multiplier_error"], last["largest_multiplier"]
+    return error <= NEAR * largest, {"largest error": error, "largest": largest}
 
 
 def _violation(results: Results, seed: int) -> tuple[bool, Numbers]:
@@ -215,10 +262,15 @@ def _table(results: Results) -> Table:
         for coupling, zeta, column in (
             ("paper", 0.0, "gap"), ("exact", 0.0, "gap"), ("exact", 0.0, "violation"),
             ("exact", 0.3, "violation"), ("exact", 0.0, "order"),
+            ("exact", 0.0, "lagrangian_gap"), ("newton", 0.0, "lagrangian_gap"),
+            ("newton", 0.0, "violation"),
         ):  # fmt: skip
             found = results.where(method="gap", coupling=coupling, zeta=zeta, n_steps=T)
-            row.append(float(np.mean([r.numbers[column] for r in found])))
+            numbers = [r.numbers[column] for r in found]
+            row.append(float(np.mean(numbers)) if numbers else None)
         rows.append(row)
     columns = ["T", "gap, paper's coupling", "gap, exact", "violation, nu = 0"]
-    columns += ["violation, nu = 0.3 T^(-1/2)", "atoms an agent"]
+    columns += ["violation, nu = 0.3 T^(-1/2)", "atoms per agent"]
+    columns += ["Lagrangian gap, exact", "Lagrangian gap, NewtonHALK"]
+    columns += ["violation, NewtonHALK"]
     return Table("Averages over the steps, means over the seeds", columns, rows)

@@ -16,7 +16,7 @@ import numpy as np
 from halk._validation import Matrix
 from halk.errors import DivergenceError
 from halk.experiments.fill_in_methods import Choice, Entry
-from halk.experiments.filling import prepared, scale
+from halk.experiments.filling import arriving_once, prepared, scale
 from halk.experiments.runs import Tell
 from halk.learners.base import Learner
 from halk.network import Network
@@ -84,13 +84,14 @@ def _score(
     """Return the error at arrivals over the second half, in spreads of the target."""
     data = prepared(field, choice, *scale(field))
     scaled = replace(field, x=data.x, y=data.y)
-    X, Y, is_new = arriving(scaled, n_steps, np.random.default_rng([seed, 3]))
+    stream = arriving_once if entry.is_one_pass else arriving
+    X, Y, is_new = stream(scaled, n_steps, np.random.default_rng([seed, 3]))
     model = entry.make(network, choice, seed)
     try:
         misses = _misses(model, X, Y)
     except DivergenceError:
         return float("inf")
-    late = is_new & (np.arange(n_steps) >= n_steps // 2)[:, None]
+    late = is_new & (np.arange(len(Y)) >= len(Y) // 2)[:, None]
     if not late.any():  # too few readings to say
         return float("inf")
     return float(np.sqrt(np.mean(misses[late] ** 2)))

@@ -9,7 +9,7 @@
 from halk.learners.alone import Alone
 from halk.learners.base import Learner
 from halk.learners.consensus import Consensus
-from halk.learners.dictionary import DictionaryLearner
+from halk.learners.dictionary import DictionaryLearner, KernelLearner
 from halk.learners.fixed_features import FeatureLearner
 from halk.learners.halk import HALK
 from halk.learners.linear import Linear
@@ -30,6 +30,7 @@ __all__ = [
     "Consensus",
     "DictionaryLearner",
     "FeatureLearner",
+    "KernelLearner",
     "Learner",
     "Linear",
     "NewtonHALK",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -163,7 +164,7 @@ class NewtonHALK(KernelLearner):
 
     def _check_components(self) -> None:
         loss = as_loss(self.loss)
-        if not isinstance(loss, SOUND):
+        if type(loss) not in SOUND:
             names = ", ".join(cls.__name__ for cls in SOUND)
             raise ValueError(
                 f"loss must be one that a parabola bounds ({names}), got {loss!r}; "
@@ -289,6 +290,20 @@ class NewtonHALK(KernelLearner):
         if self._executor is not None:
             self._search.search()
 
+    def set_tolerance(self, tolerance: Any) -> None:
+        """Let other tolerances hold from the next step on; what was learned stays.
+
+        Agents that were taken out by :meth:`agent` keep theirs.
+
+        Parameters
+        ----------
+        tolerance : float or array
+            As of :class:`halk.Network`.
+        """
+        self.network = replace(self.network, tolerance=tolerance)
+        if self._executor is not None:
+            self._search.set_tolerance(self.network.tolerance)
+
     # predicting
 
     def predict(self, agent: int | str, X: Any, return_std: bool = False) -> Any:
@@ -349,13 +364,18 @@ class NewtonHALK(KernelLearner):
         made = NewtonAgent(
             core.kernel, core.loss, self._settings, float(core.paces[i, 0]),
             self.network.neighbours[edges].tolist(),
-            self.network.tolerance[edges].copy(), core.n_features,
+            self.network.tolerance[edges].copy(), n_features, i,
         )  # fmt: skip
         if self._executor is not None:
             target = made.target
             target[[OFFSET, STD]] = self._search.unit
             made.target = target
         return made
+
+    @property
+    def kernel_(self) -> Any:
+        """Kernel in use; the argument itself before the first reading."""
+        return self.kernel if self._executor is None else self._search.live.kernel
 
     @property
     def length_scale_(self) -> Any:

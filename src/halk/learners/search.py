@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import product
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._validation import Indices, Matrix, Vector, array
+from halk._validation import (
+    Indices,
+    Matrix,
+    Vector,
+    finite_array,
+    require,
+    require_each,
+)
 from halk.agent import CONSTANT
 from halk.function import Function
+from halk.learners.readings import check_readings
 from halk.simulator import NewtonSimulator, Readings, Record
-from halk.state import OFFSET, STD
+from halk.state import OFFSET, STD, check_counts, take
 
 AUTO = "auto"
 
@@ -21,6 +31,8 @@ PER_AGENT, ALONE, LARGEST = 20, 200, 5_000
 FACTORS = (0.25, 0.6, 1.5, 4.0)
 NOISES = (0.003, 0.03, 0.3)
 """Where the search begins: length scales over the spread of the inputs, and noise."""
+START_NOISE = 0.03
+"""What the noise is taken for while there is hardly a reading to go by."""
 
 STRIDES = (3.0, None, 1.7, 1.7)
 """Factors by which one number at a time is moved around the best, round after round.
@@ -34,6 +46,18 @@ WORST = 25.0
 
 MANY = 20
 """Features above which there is one length scale for all."""
+
+
+class Candidate(NamedTuple):
+    """Agents that have learned the readings kept, and how well they predicted them."""
+
+    score: float
+    simulator: NewtonSimulator
+    length_scale: Any
+    noise: Any
+
+
+_score_of = attrgetter("score")
 
 
 def is_auto(value: Any) -> bool:
@@ -71,9 +95,12 @@ class Search:
     ) -> None:
         self._make, self.n_features = make, n_features
         self._is_common, self.unit = is_common, (0.0, 1.0)
+        self._n_agents = n_agents
         self._finds = is_auto(length_scale), is_auto(noise)
-        self.length_scale = np.sqrt(n_features) if self._finds[0] else length_scale
-        self.noise = 0.03 if self._finds[1] else noise
+        self.length_scale = length_scale
+        if self._finds[0]:
+            self.length_scale = _as_length(np.full(n_features, np.sqrt(n_features)))
+        self.noise = START_NOISE if self._finds[1] else noise
         most = ALONE if n_agents == 1 else PER_AGENT * n_agents
         self._most, self._searched = max(min(most, LARGEST), 2), 0
         finds_any = any(self._finds) or is_common
@@ -100,10 +127,10 @@ class Search:
             n_steps = int(np.searchsorted(rest.start, min(wanted, self._room)))
             part = _cut(rest, 0, max(n_steps, 1))
             records.append(self._learn(part))
-            self._kept.append(part)
+            self._kept.append(_copy(part))
             if self._n_kept >= min(max(2 * self._searched, 1), self._most):
                 self.search()
-        if self.steps_made < len(readings.start) - 1:
+        if self.steps_made < len(readings.start) - 1 or not records:
             records.append(self._learn(_cut(readings, self.steps_made, None)))
         return records[0] if len(records) == 1 else _join(records)
 
@@ -142,43 +169,46 @@ class Search:
             return
         readings = _join_readings(self._kept)
         self._searched = len(readings.y)
-        best: tuple[float, NewtonSimulator, Any, float] | None = None
-
-        def judge(scale: Any, noise: float) -> bool:
-            nonlocal best
-            simulator = self._simulate(scale, noise)
-            score = _score(simulator.run(self._labelled(readings)), readings, simulator)
-            is_better = best is None or score > best[0]
-            if is_better:
-                best = score, simulator, scale, noise
-            return is_better
-
         if self._is_common:
             self.unit = _measure_unit(readings.y)
-        spread = readings.x.std(axis=0)
-        spread = np.where(spread > 0, spread, 1.0) * np.sqrt(self.n_features)
-        for factor in FACTORS if self._finds[0] else (None,):
-            for noise in NOISES if self._finds[1] else (self.noise,):
-                judge(self.length_scale if factor is None else factor * spread, noise)
-        has_few = self.n_features <= MANY
-        features = list(range(self.n_features)) if has_few else [slice(None)]
-        for stride in STRIDES:
-            factors = (stride, 1 / stride) if stride else ()
-            for feature in features if self._finds[0] else ():
-                for factor in factors or FACTORS:
-                    assert best is not None
-                    moved = best[2].copy()
-                    moved[feature] = factor * (moved if stride else spread)[feature]
-                    judge(moved, best[3])
-            for factor in factors if self._finds[1] else ():
-                assert best is not None
-                judge(best[2], best[3] * factor)
-        assert best is not None
-        _, self.live, scale, self.noise = best
+        best = self._find_best(readings)
+        self.live, self.noise = best.simulator, best.noise
         if self._finds[0]:
-            self.length_scale = tuple(scale.tolist())
+            self.length_scale = _as_length(best.length_scale)
         if self._searched >= self._most:
             self._kept = None
+
+    def _find_best(self, readings: Readings) -> Candidate:
+        labelled = self._labelled(readings)
+
+        def judge(length_scale: Any, noise: Any) -> Candidate:
+            given = _as_length(length_scale) if self._finds[0] else length_scale
+            simulator = self._simulate(given, noise)
+            score = _score(simulator.run(labelled), readings, simulator)
+            return Candidate(score, simulator, length_scale, noise)
+
+        spread = readings.x.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0) * np.sqrt(self.n_features)
+        is_early = self._searched < min(max(4, self._n_agents), self._most)
+        factors, noises = ((1.0,), (START_NOISE,)) if is_early else (FACTORS, NOISES)
+        scales: list[Any] = [self.length_scale]
+        features: list[Any] = []
+        if self._finds[0]:
+            scales = [factor * spread for factor in factors]
+            has_few = self.n_features <= MANY
+            features = list(range(self.n_features)) if has_few else [slice(None)]
+        grid = product(scales, noises if self._finds[1] else [self.noise])
+        best = max((judge(*numbers) for numbers in grid), key=_score_of)
+        for stride in () if is_early else STRIDES:
+            steps = (stride, 1 / stride) if stride else FACTORS
+            for feature, factor in product(features, steps):
+                moved = best.length_scale.copy()
+                moved[feature] = factor * (moved if stride else spread)[feature]
+                best = max(best, judge(moved, best.noise), key=_score_of)
+            for factor in steps if stride and self._finds[1] else ():
+                moved = judge(best.length_scale, best.noise * factor)
+                best = max(best, moved, key=_score_of)
+        return best
 
     # looking inside
 
@@ -256,25 +286,49 @@ class Search:
         """Go on from a state; raises ``ValueError`` if it does not fit."""
         scale, noise = self.length_scale, self.noise
         if self._finds[0]:
-            found = array("found_length_scale", state["found_length_scale"], (None,))
-            scale = tuple(found.tolist()) if len(found) > 1 else float(found[0])
+            name = "found_length_scale"
+            found = finite_array(name, take(state, name), (self.n_features,))
+            require_each(name, "be positive", found, found > 0)
+            scale = _as_length(found)
         if self._finds[1]:
-            noise = float(array("found_noise", state["found_noise"], (1,))[0])
-        searched, is_over = array("searched", state["searched"], (2,)).astype(int)
-        kept: list[Readings] | None = None if is_over else []
-        if "kept_y" in state and kept is not None:
-            y = array("kept_y", state["kept_y"], (None,))
-            x = array("kept_x", state["kept_x"], (len(y), self.n_features))
-            start, agent = (
-                array(f"kept_{name}", state[f"kept_{name}"], (None,)).astype(np.int64)
-                for name in ("start", "agent")
-            )
-            kept.append(Readings(start, agent, x, y))
+            found = finite_array("found_noise", take(state, "found_noise"), (1,))
+            require_each("found_noise", "be positive", found, found > 0)
+            noise = float(found[0])
+        searched, is_over = check_counts(state, "searched", 2).tolist()
+        kept: list[Readings] | None = None
+        if (any(self._finds) or self._is_common) and not is_over:
+            kept = [self._take_kept(state)] if "kept_y" in state else []
+            n_kept = sum(len(part.y) for part in kept)
+            require(searched <= n_kept, "searched", f"be at most {n_kept}", searched)
         live = self._make(self.n_features, scale, noise)
         live.load_state_dict(state)
         self.unit = tuple(live.target[0, [OFFSET, STD]].tolist())
         self.live, self.length_scale, self.noise = live, scale, noise
-        self._kept, self._searched = kept, int(searched)
+        self._kept, self._searched = kept, searched
+
+    def _take_kept(self, state: Mapping[str, Any]) -> Readings:
+        """Return the readings of a state that candidates shall learn."""
+        y = finite_array("kept_y", state["kept_y"], (None,))
+        x = finite_array("kept_x", take(state, "kept_x"), (len(y), self.n_features))
+        check_readings("kept_x kept_y", x, y, self.live.loss, has_agents=False)
+        agent = check_counts(state, "kept_agent", len(y))
+        inside = agent < self.live.network.n_agents
+        require_each("kept_agent", "be of the network", agent, inside)
+        n_steps = np.size(take(state, "kept_start"))
+        start = check_counts(state, "kept_start", n_steps)
+        ends = start[[0, -1]].tolist() if n_steps else []
+        rises = ends == [0, len(y)] and bool((np.diff(start) >= 0).all())
+        rule = "rise from 0 to the number of readings"
+        require(rises, "kept_start", rule, start.tolist())
+        is_later = np.diff(np.repeat(np.arange(n_steps - 1), np.diff(start))) > 0
+        ascends = is_later | (np.diff(agent) > 0)
+        require_each("kept_agent", "be ascending within a step", agent[1:], ascends)
+        return _copy(Readings(start, agent, x, y))
+
+
+def _as_length(scale: Vector) -> float | tuple[float, ...]:
+    """Return length scales as a kernel takes them."""
+    return tuple(scale.tolist()) if len(scale) > 1 else float(scale[0])
 
 
 def _measure_unit(y: Vector) -> tuple[float, float]:
@@ -301,6 +355,10 @@ def _cut(readings: Readings, first: int, last: int | None) -> Readings:
     return Readings(
         start - start[0], readings.agent[part], readings.x[part], readings.y[part]
     )
+
+
+def _copy(readings: Readings) -> Readings:
+    return Readings._make(column.copy() for column in readings)
 
 
 def _join_readings(parts: list[Readings]) -> Readings:

@@ -4,7 +4,17 @@ import struct
 from math import isfinite
 from typing import Any
 
-from halk.net.messages import Answer, Body, Error, Hello, Pass, Query, Reason, refuse
+from halk.net.messages import (
+    COUPLINGS,
+    Answer,
+    Body,
+    Error,
+    Hello,
+    Pass,
+    Query,
+    Reason,
+    refuse,
+)
 
 MAX_NAME = 64
 """Most bytes of a name or a unit."""
@@ -12,13 +22,13 @@ MAX_FEATURES = 256
 MAX_BODY = 34 + 8 * MAX_FEATURES
 """Bytes of the longest body, that of a query."""
 
-_HELLO = struct.Struct("<HBB")  # features, flags, length of the unit
+_HELLO = struct.Struct("<HBBB")  # features, coupling, flags, length of the unit
 _QUERY = struct.Struct("<QdddH")  # step, value, multiplier, std, features
 _PASS = struct.Struct("<Q")
-_ANSWER = struct.Struct("<QQdd")
+_ANSWER = struct.Struct("<QQddd")
 _ERROR = struct.Struct("<BQQ")
 
-_EXACT, _LOCKSTEP, _REPLY = 1, 2, 4
+_LOCKSTEP, _REPLY = 1, 2
 _LARGEST_COUNT = 2**64 - 1
 
 
@@ -73,14 +83,22 @@ def _check_query(body: Query) -> None:
         refuse(Reason.NUMBER, f"std must be positive, got {body.std}")
 
 
+def _check_answer(body: Answer) -> None:
+    _finite(body.value, body.log_scale, body.variance)
+    if body.variance < 0:
+        refuse(Reason.NUMBER, f"variance must not be negative: {body.variance}")
+
+
 def packed(body: Body) -> bytes:
     """Return the bytes of a body, or refuse it."""
     match body:
         case Hello():
-            flags = _EXACT * body.is_exact + _LOCKSTEP * body.is_lockstep
-            flags += _REPLY * body.wants_reply
+            flags = _LOCKSTEP * body.is_lockstep + _REPLY * body.wants_reply
+            if body.coupling not in COUPLINGS:
+                refuse(Reason.KIND, f"unknown coupling {body.coupling!r}")
+            n, coupling = _dimension(body.n_features), COUPLINGS.index(body.coupling)
             unit = packed_text(body.unit, "unit")
-            return _HELLO.pack(_dimension(body.n_features), flags, len(unit)) + unit
+            return _HELLO.pack(n, coupling, flags, len(unit)) + unit
         case Query():
             _check_query(body)
             n, step = _dimension(len(body.x)), count(body.step, "step")
@@ -89,7 +107,7 @@ def packed(body: Body) -> bytes:
         case Pass():
             return _PASS.pack(count(body.step, "step"))
         case Answer():
-            _finite(body.value, body.log_scale)
+            _check_answer(body)
             count(body.incarnation, "incarnation"), count(body.sequence, "sequence")
             return _ANSWER.pack(*body)
         case Error():
@@ -115,7 +133,7 @@ def unpacked(kind: type[Body], content: bytes) -> Body:
         return Pass(*_fixed(_PASS, content))
     if kind is Answer:
         answer = Answer(*_fixed(_ANSWER, content))
-        _finite(answer.value, answer.log_scale)
+        _check_answer(answer)
         return answer
     reason, incarnation, sequence = _fixed(_ERROR, content)
     if reason not in Reason.__members__.values():
@@ -124,15 +142,17 @@ def unpacked(kind: type[Body], content: bytes) -> Body:
 
 
 def _unpacked_hello(content: bytes) -> Hello:
-    n_features, flags, length = _fixed(_HELLO, content, is_whole=False)
-    if flags > _EXACT + _LOCKSTEP + _REPLY:
+    n_features, coupling, flags, length = _fixed(_HELLO, content, is_whole=False)
+    if flags > _LOCKSTEP + _REPLY:
         refuse(Reason.KIND, f"unknown flags {flags:#x}")
+    if coupling >= len(COUPLINGS):
+        refuse(Reason.KIND, f"no coupling has number {coupling}")
     rest = content[_HELLO.size :]
     if len(rest) > length:
         refuse(Reason.LENGTH, f"unit of {length} bytes has {len(rest)}")
     return Hello(
         n_features=_dimension(n_features),
-        is_exact=bool(flags & _EXACT),
+        coupling=COUPLINGS[coupling],
         is_lockstep=bool(flags & _LOCKSTEP),
         unit=text(rest, length, "unit"),
         wants_reply=bool(flags & _REPLY),

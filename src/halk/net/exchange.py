@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from halk.net.messages import Answer, Message, Pass, Query, Stamp
+from halk.net.messages import Answer, Error, Message, Pass, Query, Stamp
 from halk.net.protocol import decode, encode
 
 Turn = Query | Pass
@@ -21,10 +21,10 @@ class Exchange:
     step: int
     mine: dict[str, Turn] = field(default_factory=dict)
     theirs: dict[str, tuple[Stamp, Turn]] = field(default_factory=dict)
-    given: dict[str, Answer | None] = field(default_factory=dict)
-    """Answers to queries; None where one was refused or nothing was asked."""
+    given: dict[str, Answer | Error | None] = field(default_factory=dict)
+    """Answers to queries, or why there is none; None where none is waited for."""
     got: dict[str, Answer | None] = field(default_factory=dict)
-    """Answers to the own queries; None where one was refused."""
+    """Answers to the own queries; None where there will be none."""
     sent: dict[str, set[Stamp]] = field(default_factory=dict)
     """Under which stamps ``mine`` went out; of this run only."""
     said_again: dict[str, float] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def exchange_of(notes: dict[str, Any]) -> Exchange:
     )
 
 
-def as_text(name: str, stamp: Stamp, body: Turn | Answer | None) -> str | None:
+def as_text(name: str, stamp: Stamp, body: Turn | Answer | Error | None) -> str | None:
     """Return a message that is kept, as JSON."""
     return None if body is None else encode(Message(name, stamp, body), _FILE).hex()
 

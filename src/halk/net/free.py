@@ -18,7 +18,8 @@ class FreeNode(Node):
     when all have answered, or after ``wait`` seconds with the answers that came, or
     when the next reading comes. A query is answered at once from the current function,
     also while the agent waits itself. Without a reading of its own, the agent updates
-    with the pulls alone, ``wait`` seconds after the first.
+    with the pulls alone, ``wait`` seconds after the first. Where readings are exchanged
+    there is nothing to wait for: all are learned as they come.
 
     Parameters
     ----------
@@ -55,6 +56,8 @@ class FreeNode(Node):
         for name, query in queries.items():
             if self.peers[name].is_greeted:
                 parcels.append(self._send(name, query))
+                if not self._awaits_answers:
+                    continue
                 self._asks[name] = Stamp(self.incarnation, self.sequence)
         self._deadline = now + self.wait
         self._finish_if_complete()
@@ -65,11 +68,14 @@ class FreeNode(Node):
     ) -> list[Parcel]:
         if isinstance(body, Pass):
             refuse(Reason.MISFIT, f"{peer.name} is in lockstep")
-        answer = self._reply(peer, body)
+        reply = self._reply(peer, stamp, body)
         self._pulls[peer.name] = stamp
         if self._deadline == inf and self._pulling(self._pulls):
             self._deadline = now + self.wait
-        return [self._send(peer.name, Answer(*stamp, *answer[:2]))]
+        if reply is None:
+            self._finish()
+            return []
+        return [self._send(peer.name, reply)]
 
     def _answered(self, peer: Peer, answer: Answer, now: float) -> list[Parcel]:
         stamp = Stamp(answer.incarnation, answer.sequence)
@@ -112,7 +118,7 @@ class FreeNode(Node):
         """Return what must outlive a restart, as JSON."""
         return super().notes() | {
             "got": {
-                name: as_text(name, stamp, Answer(*stamp, *self._got[name][:2]))
+                name: as_text(name, stamp, Answer(*stamp, *self._got[name]))
                 for name, stamp in self._used.items()
             },
             "pulls": {name: list(stamp) for name, stamp in self._pulls.items()},
@@ -127,7 +133,7 @@ class FreeNode(Node):
         super().recall(notes)
         for name, text in notes["got"].items():
             message: Any = from_text(text)
-            self._got[name] = agents.Answer(*message.body[2:4])
+            self._got[name] = agents.Answer(*message.body[2:])
             self._used[name] = message.stamp
         self._pulls = {name: Stamp(*pair) for name, pair in notes["pulls"].items()}
         if self.is_waiting or self._pulling(self._pulls):

@@ -14,18 +14,21 @@ class Limits:
     proximity, a query of value ``v`` and multiplier ``m`` moves the prediction at its
     point by at most ``r / (1 + 2 r)`` of the way to ``v``, where ``r = eta kappa m``:
     never more than half. So ``value`` and ``stds`` bound where predictions can be
-    pulled to, ``multiplier`` and ``rate`` how fast, and ``atoms`` what it costs.
+    pulled to, ``multiplier`` and ``rate`` how fast, and ``atoms`` what it costs. In
+    second order ``n`` observations move a prediction of variance ``v`` by at most
+    ``phi sqrt(n v)``, whatever they say.
 
     Parameters
     ----------
     value : float
-        Largest size of a value, in the unit of the target.
+        Largest size of a value, in the unit of the target; and of a variance, squared.
     stds : float
         Largest distance of a value from the mean of the agent's own targets, in their
         standard deviations; holds once there are ten readings, not all the same.
     multiplier : float
         Largest multiplier; larger ones count as this. It is measured in the agent's
-        own standard deviation, so that a small ``std`` is no way around it.
+        own standard deviation, so that a small ``std`` is no way around it. In second
+        order ``largest_multiplier`` is such a bound too; the smaller one holds.
     point : float
         Largest size of a feature of a point.
     log_scale : float

@@ -2,7 +2,8 @@
 
 In step ``t`` every agent says to all neighbours either its query or that it passes.
 When it has heard the same from all of them it answers their queries, in the order of
-the neighbours; when it has all its answers it updates, and step ``t + 1`` begins. So
+the neighbours, so with its own reading of the step taken in; when it has all its
+answers it updates, and step ``t + 1`` begins. So
 nobody is more than one step ahead of a neighbour, and it is enough to keep what was
 said in the step before, for those who lost it. Messages may be lost, late, doubled or
 overtaken, and agents may stop and go on from a file (:mod:`halk.net.state`) that was
@@ -22,6 +23,7 @@ from halk._validation import require
 from halk.net.exchange import Exchange, Turn, exchange_of
 from halk.net.messages import (
     Answer,
+    Error,
     Hello,
     Pass,
     ProtocolError,
@@ -71,6 +73,8 @@ class LockstepNode(Node):
     def _begin(self, turns: dict[str, Any]) -> list[Parcel]:
         exchange = self._now
         exchange.mine, exchange.has_begun = turns, True
+        if not self._awaits_answers:
+            exchange.got = dict.fromkeys(turns)
         greeted = [name for name, peer in self.peers.items() if peer.is_greeted]
         return [self._say(exchange, name) for name in greeted] + self._advance()
 
@@ -93,32 +97,29 @@ class LockstepNode(Node):
             self._finish()
         return parcels
 
-    def _given(self, peer: Peer) -> Answer | None:
+    def _given(self, peer: Peer) -> Answer | Error | None:
         stamp, turn = self._now.theirs[peer.name]
         if isinstance(turn, Pass):
             return None
         try:
-            return Answer(*stamp, *self._reply(peer, turn)[:2])
+            return self._reply(peer, stamp, turn)
         except ProtocolError as error:
             self.refused[error.reason] += 1
-            return None
+            return Error(error.reason, *stamp) if self._awaits_answers else None
 
     def _handed(self, exchange: Exchange, name: str) -> list[Parcel]:
-        """Return the answer to a neighbour's newest query, or that there is none."""
-        stamp, turn = exchange.theirs[name]
-        if isinstance(turn, Pass):
-            return []
-        answer = exchange.given[name]
+        """Return the answer to a neighbour's newest query, or why there is none."""
+        (incarnation, sequence), answer = exchange.theirs[name][0], exchange.given[name]
         if answer is None:
-            return [self._refusal(name, stamp)]
-        again = answer._replace(incarnation=stamp.incarnation, sequence=stamp.sequence)
+            return []
+        again = answer._replace(incarnation=incarnation, sequence=sequence)
         return [self._send(name, again)]
 
     def _finish(self) -> None:
         exchange, done = self._now, {}
         for name, answer in exchange.got.items():
             if answer is not None:
-                done[name] = agents.Answer(answer.value, answer.log_scale)
+                done[name] = agents.Answer(*answer[2:])
         pulls = {name: stamp for name, (stamp, _) in exchange.theirs.items()}
         used = {n: Stamp(*a[:2]) for n, a in exchange.got.items() if a is not None}
         self._update(done, pulls, used)

@@ -40,6 +40,9 @@ class Reason(IntEnum):
     MULTIPLIER = 52
     FULL = 53
     DIVERGED = 54
+    VARIANCE = 55
+    # nothing is wrong: there is no answer yet
+    UNTAUGHT = 56
 
 
 class ProtocolError(HalkError, ValueError):
@@ -55,12 +58,16 @@ def refuse(reason: Reason, wrong: str) -> NoReturn:
     raise ProtocolError(reason, wrong)
 
 
+COUPLINGS = ("paper", "exact", "predictions", "readings")
+"""How agents bind, by number: two of first order, two of second."""
+
+
 class Hello(NamedTuple):
     """Who is there: what two agents must have in common to talk."""
 
     n_features: int
-    is_exact: bool
-    """The coupling: exact, or the paper's."""
+    coupling: str
+    """One of ``COUPLINGS``; it says the order too."""
     is_lockstep: bool
     unit: str
     """The unit of the target, to be equal on both sides; may be empty."""
@@ -70,7 +77,8 @@ class Hello(NamedTuple):
 class Query(NamedTuple):
     """A point, and what the sender predicts there; asks for the same of the receiver.
 
-    With the number of the step that the sender is in.
+    With the number of the step that the sender is in. Where readings are exchanged the
+    value is what the sender read there, and nothing is asked.
     """
 
     step: int
@@ -93,6 +101,8 @@ class Answer(NamedTuple):
     sequence: int
     value: float
     log_scale: float
+    variance: float = 0.0
+    """Of the prediction; 0 in first order."""
 
 
 class Error(NamedTuple):

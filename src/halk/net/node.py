@@ -3,11 +3,12 @@
 The rules, the same in both modes:
 
 1.  Only listed neighbours are heard, and only under the name that they are known by.
-2.  First contact is a hello: protocol version, number of features, coupling, mode and
-    unit must be the same. Until then everything else is refused.
+2.  First contact is a hello: protocol version, number of features, coupling (and by it
+    the order), mode and unit must be the same. Until then all else is refused.
 3.  Numbers of messages rise for every sender, incarnation and kind. What was heard
     before, or comes from before the sender's restart, is counted and ignored.
-4.  An answer is used for the query of the current step only, and once.
+4.  An answer is used for the query of the current step only, and once. Where readings
+    are exchanged there are none.
 5.  A query pulls in the next update; of one neighbour, only its newest.
 6.  What is out of bounds is refused (:class:`halk.net.limits.Limits`).
 7.  All that is refused is counted, by reason. Who can do something about it is told, by
@@ -17,14 +18,14 @@ The rules, the same in both modes:
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, isfinite
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from halk import agent as agents
 from halk._validation import Vector, finite_array, integer, positive, require
-from halk.agent import Agent
+from halk.agent import Agent, NewtonAgent
 from halk.errors import DivergenceError
 from halk.net.bodies import packed_text
 from halk.net.limits import Bucket, Limits
@@ -52,6 +53,7 @@ _FINAL = {
     Reason.INPUT,
     Reason.STD,
     Reason.DIVERGED,
+    Reason.UNTAUGHT,
 }
 """Why a query will have no answer, however often it is asked."""
 
@@ -82,7 +84,7 @@ class Node(ABC):
 
     Parameters
     ----------
-    agent : Agent
+    agent : Agent or NewtonAgent
     name : str
         Under which the neighbours know it; 1 to 64 bytes of UTF-8.
     neighbours : sequence of str
@@ -103,7 +105,7 @@ class Node(ABC):
 
     def __init__(
         self,
-        agent: Agent,
+        agent: Agent | NewtonAgent,
         name: str,
         neighbours: Sequence[str],
         *,
@@ -121,6 +123,7 @@ class Node(ABC):
         rule = f"be {len(agent.neighbours)} distinct names of others"
         require(distinct, "neighbours", rule, neighbours)
         self.agent, self.name, self.unit = agent, name, unit
+        self._awaits_answers = agent.coupling != "readings"
         self.limits = limits or Limits()
         self.retry = positive("retry", retry)
         self.incarnation = integer("incarnation", incarnation, minimum=1)
@@ -192,10 +195,12 @@ class Node(ABC):
                 return self._declined(peer, body, now)
 
     def _greeted(self, peer: Peer, hello: Hello, now: float) -> list[Parcel]:
-        if hello[:-1] != self._hello(False)[:-1]:
-            peer.is_greeted = False
-            refuse(Reason.MISFIT, f"{peer.name} says {hello}")
-        peer.is_greeted = True
+        own, said = self._hello(False)._asdict(), hello._asdict()
+        del own["wants_reply"]
+        wrong = [f"{k} {said[k]!r}, not {own[k]!r}" for k in own if said[k] != own[k]]
+        peer.is_greeted, peer.misfit = not wrong, "; ".join(wrong)
+        if wrong:
+            refuse(Reason.MISFIT, f"{peer.name} has {peer.misfit}")
         replies = [self._hello(False)] if hello.wants_reply else []
         return [self._send(peer.name, reply) for reply in replies]
 
@@ -238,7 +243,7 @@ class Node(ABC):
     def _hello(self, wants_reply: bool) -> Hello:
         return Hello(
             n_features=self.agent.n_features,
-            is_exact=self.agent.settings.is_exact,
+            coupling=self.agent.coupling,
             is_lockstep=self.is_lockstep,
             unit=self.unit,
             wants_reply=wants_reply,
@@ -248,9 +253,6 @@ class Node(ABC):
         self.sequence += 1
         stamp = Stamp(self.incarnation, self.sequence)
         return Parcel(receiver, encode(Message(self.name, stamp, body), receiver))
-
-    def _refusal(self, receiver: str, stamp: Stamp) -> Parcel:
-        return self._send(receiver, Error(Reason.VALUE, *stamp))
 
     def _ask(self, x: Any, y: float) -> dict[str, Query]:
         """Take in a reading; return the queries to send, by neighbour."""
@@ -268,15 +270,23 @@ class Node(ABC):
     def _vetted(self, answer: Answer) -> agents.Answer:
         return vetted_answer(self.limits, self.targets, answer)
 
-    def _reply(self, peer: Peer, query: Query) -> agents.Answer:
-        """Let the agent answer; what must not be heard is refused."""
+    def _reply(self, peer: Peer, stamp: Stamp, query: Query) -> Answer | Error | None:
+        """Return what the agent says to a query, which pulls in the next update.
+
+        What must not be heard is refused. An agent that does not know the scale of its
+        target yet says so; where readings are exchanged nobody waits for an answer.
+        """
         heard, weakened = vetted_query(self.limits, self.agent, self.targets, query)
         try:
             answer = self.agent.answer(peer.index, heard)
         except DivergenceError as error:
             refuse(Reason.DIVERGED, str(error))
         self.refused.update(weakened)
-        return answer
+        if not self._awaits_answers:
+            return None
+        if not isfinite(answer.value):
+            return Error(Reason.UNTAUGHT, *stamp)
+        return Answer(*stamp, *answer)
 
     def _pulling(self, stamps: dict[str, Stamp]) -> dict[str, Stamp]:
         """Return those of some stamps whose queries pull in the next update."""

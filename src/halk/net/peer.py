@@ -22,6 +22,8 @@ class Peer:
     incarnation: int = 0
     is_greeted: bool = False
     """Its hello of this incarnation was heard, and fits."""
+    misfit: str = ""
+    """What does not fit in its last hello."""
     last: dict[str, int] = field(default_factory=dict)
     """Number of the newest message of every kind."""
 

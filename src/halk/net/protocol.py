@@ -1,4 +1,4 @@
-"""Messages as bytes, and back: version 1, little endian, a checksum at the end.
+"""Messages as bytes, and back: version 2, little endian, a checksum at the end.
 
 A message is a head, the sender's name, a body and a CRC-32 of the receiver's name and
 all that; ``docs/protocol.md`` draws it. Decoding is strict: bytes are exactly one
@@ -35,7 +35,7 @@ from halk.net.messages import (
 __all__ = ["MAGIC", "MAX_LENGTH", "VERSION", "ProtocolError", "decode", "encode"]
 
 MAGIC = b"HALK"
-VERSION = 1
+VERSION = 2
 
 _HEAD = struct.Struct("<4sBBHQQB")  # magic, version, kind, length, stamp, name length
 _CHECKSUM = struct.Struct("<I")

@@ -34,7 +34,7 @@ def dump(node: Node) -> bytes:
     """Return a node as bytes, at any moment."""
     agent = node.agent
     header = {"node": node.notes(), "n_features": agent.n_features}
-    return pack(header, pack_state(agent.state_dict(), agent.components.kernel))
+    return pack(header, pack_state(agent.state_dict(), agent.kernel))
 
 
 def bring_back(data: bytes, node: N) -> N:
@@ -83,5 +83,5 @@ def _recall(node: Node, header: dict[str, Any], arrays: Arrays) -> None:
     if arrays:
         refuse(f"has unknown arrays {', '.join(sorted(arrays))}")
     agent.load_state_dict(state)
-    check_kernel(state, agent.components.kernel, values)
+    check_kernel(state, agent.kernel, values)
     node.recall(header["node"])

@@ -78,7 +78,8 @@ def _item(axes: Axes, item: Line | Points, looks: dict[str, Style]) -> Any:
     )  # fmt: skip
     if item.low is not None:
         shade = {"color": look.colour, "alpha": 0.13, "linewidth": 0}
-        axes.fill_between(item.x, item.low, item.high, **shade)
+        fill = axes.fill_betweenx if item.is_upright else axes.fill_between
+        fill(item.y if item.is_upright else item.x, item.low, item.high, **shade)
     return handle
 
 

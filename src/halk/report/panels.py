@@ -23,6 +23,8 @@ class Line:
     x, y, low, high : array (n,)
         NaN and infinity leave a gap. The band lies along x: low and high are values
         of y.
+    is_upright : bool, default False
+        Whether the curve is one of x over y: low and high are values of x.
     style : key of ``PALETTE``, optional
         Give the same key to the same method in every figure.
 
@@ -38,6 +40,7 @@ class Line:
     low: Vector | None = None
     high: Vector | None = None
     style: str | None = None
+    is_upright: bool = False
 
     def __init__(
         self,
@@ -47,10 +50,12 @@ class Line:
         low: ArrayLike | None = None,
         high: ArrayLike | None = None,
         style: str | None = None,
+        is_upright: bool = False,
     ) -> None:
         x = column("x", x)
         require((low is None) == (high is None), "low", "come with high", low)
         assign(self, label=label, x=x, y=column("y", y, len(x)), style=known(style))
+        assign(self, is_upright=is_upright)
         for name, bound in (("low", low), ("high", high)):
             value = None if bound is None else column(name, bound, len(x))
             assign(self, **{name: value})

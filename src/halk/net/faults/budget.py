@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halk.agent import Agent, Answer
+from halk.agent import Agent, Answer, NewtonAgent
 from halk.function import Function
 from halk.net.faults.laws import law
 
@@ -21,14 +21,14 @@ class CheckedAgent:
 
     Parameters
     ----------
-    agent : Agent
+    agent : Agent or NewtonAgent
     every : int
         Of so many updates one is checked; a check costs as much as many updates.
     """
 
-    def __init__(self, agent: Agent, every: int) -> None:
+    def __init__(self, agent: Agent | NewtonAgent, every: int) -> None:
         self._agent, self._every, self._n_updates = agent, every, 0
-        self._budget = agent.pace.budget
+        self._budget = _budget(agent)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._agent, name)
@@ -49,14 +49,22 @@ class CheckedAgent:
         law(away <= most, f"an update left out {away:g}, more than {self._budget:g}")
 
 
-def _twin(agent: Agent) -> Agent:
+def _budget(agent: Agent | NewtonAgent) -> float:
+    numbers = agent.settings if isinstance(agent, NewtonAgent) else agent.pace
+    return numbers.budget
+
+
+def _twin(agent: Agent | NewtonAgent) -> Agent | NewtonAgent:
     """Return an agent in the same state that leaves nothing out."""
-    pace = agent.pace._replace(budget=0.0)
-    twin = Agent(
-        agent.components, agent.settings, pace, agent.neighbours, agent.tolerance,
-        agent.n_features,
-    )  # fmt: skip
-    twin.load_state_dict(agent.state_dict())
+    make: Any
+    make, arguments, state = agent.__reduce__()
+    twin: Agent | NewtonAgent = make(
+        *(
+            one._replace(budget=0.0) if hasattr(one, "budget") else one
+            for one in arguments
+        )
+    )
+    twin.load_state_dict(state)
     return twin
 
 

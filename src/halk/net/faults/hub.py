@@ -93,7 +93,9 @@ class FaultyHub(Hub):
             name = rng.choice(list(lies))
             body = body._replace(**{name: lies[name]})
         elif isinstance(body, Answer):
-            body = body._replace(value=wild, log_scale=rng.choice((0.0, wild)))
+            body = body._replace(value=wild)
+            if rng.random() < 0.6:
+                body = body._replace(log_scale=wild, variance=abs(wild))
         elif isinstance(body, Hello):
             body = body._replace(n_features=7)
         return encode(message._replace(body=body), receiver)
