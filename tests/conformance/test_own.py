@@ -143,7 +143,7 @@ def test_fixed_features_take_them_too(learner: str, rng: np.random.Generator) ->
 def test_estimators_take_them_too(kernel: Any, rng: np.random.Generator) -> None:
     x = rng.uniform(size=(200, 1))
     y = np.sin(6.0 * x[:, 0])
-    own = KernelRegressor(kernel, loss=Residual(), random_state=0).fit(x, y)
+    own = KernelRegressor(kernel, random_state=0).fit(x, y)
     native = KernelRegressor(kernels.Gaussian(0.3), random_state=0).fit(x, y)
     np.testing.assert_allclose(own.predict(x), native.predict(x), atol=1e-6)
 

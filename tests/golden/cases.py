@@ -391,6 +391,9 @@ def _other_ways() -> dict[str, Any]:
 
 # estimators
 
+FOUND = {"length_scale": 0.8, "noise": 0.01}
+"""A search decides by differences that another machine may round away."""
+
 
 def make_table(seed: int) -> tuple[Any, Any]:
     """Return X (150, 2) and y (150,)."""
@@ -408,7 +411,7 @@ def _run_sklearn(name: str, options: dict[str, Any]) -> dict[str, Any]:
     if name.startswith("Network"):
         X = np.column_stack([np.arange(150) % 3, X])
         options = options | {"sensor": 0, "edges": [(0, 1), (1, 2)]}
-    model = getattr(estimators, name)(warm_up=64, random_state=0, **options)
+    model = getattr(estimators, name)(random_state=0, **FOUND | options)
     model.fit(X[:100], y[:100])
     kind = "decision_function" if name.endswith("Classifier") else "predict"
     first = getattr(model, kind)(X[100:110])
@@ -426,7 +429,7 @@ def _run_river(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
     X, y = make_table(1)
     is_classifier = name.endswith("Classifier")
-    model = getattr(estimators, name)(warm_up=32, **options)
+    model = getattr(estimators, name)(**FOUND | options)
     before = []
     for n, ((a, b), target) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
         x = {"a": a, "b": b} if n % 7 else {"a": a}
@@ -439,9 +442,9 @@ def _run_river(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _estimators() -> dict[str, Any]:
-    kernel = kernels.Matern52(0.83)
+    matern = {"kernel": kernels.Matern52(0.83), "length_scale": "auto"}
     sklearn: dict[str, list[tuple[str, dict[str, Any]]]] = {
-        "KernelRegressor": [("", {}), ("-matern", {"kernel": kernel})],
+        "KernelRegressor": [("", {}), ("-matern", matern)],
         "KernelClassifier": [("", {})],
         "NetworkRegressor": [("", {}), ("-huber", {"loss": "huber"})],
         "NetworkClassifier": [("", {})],

@@ -8,9 +8,9 @@ from halk.river import KernelClassifier, KernelRegressor
 
 MODELS = [
     KernelRegressor(),
-    KernelRegressor(kernels.Matern32(50.0), standardize_inputs=False, warm_up=20),
+    KernelRegressor(kernels.Matern32(50.0), noise=0.1, robust=None),
     KernelClassifier(),
-    KernelClassifier("laplacian", 20.0, epsilon=0.5, warm_up=10),
+    KernelClassifier("laplacian", 20.0, max_atoms=30),
 ]
 
 CASES = [

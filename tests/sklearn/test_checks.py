@@ -16,7 +16,7 @@ from halk.sklearn import (
 
 ESTIMATORS = [
     KernelRegressor(random_state=0),
-    KernelRegressor(kernel="laplacian", length_scale="scale", loss="huber"),
+    KernelRegressor(kernel="laplacian", length_scale=3.0, loss="huber"),
     NetworkRegressor(random_state=0),
     KernelClassifier(random_state=0),
     NetworkClassifier(random_state=0),

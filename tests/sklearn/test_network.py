@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from halk import HALK, Network
+from halk import Network, NewtonHALK
 from halk.sklearn import (
     KernelClassifier,
     KernelRegressor,
@@ -15,8 +15,7 @@ from halk.sklearn import (
     NetworkRegressor,
 )
 
-FIXED = {"length_scale": 0.5, "standardize_inputs": False, "standardize_target": False}
-ONCE = {"n_passes": 1, "shuffle": False}
+FIXED = {"length_scale": 0.5, "noise": 0.01, "standardize": False, "shuffle": False}
 NAMES = ["west", "mid", "east"]
 
 
@@ -32,14 +31,11 @@ def named(X):
     return np.array(NAMES)[X[:, 1].astype(int)]
 
 
-def test_it_is_halk_to_the_last_bit(table):
+def test_it_is_newton_halk_bit_for_bit(table):
     X, y = table
     network = Network.path(3, tolerance=0.02)
-    ours = NetworkRegressor(1, network, **FIXED, **ONCE, dual_step_size=0.05).fit(X, y)
-    direct = HALK(
-        network, ours.model_.kernel, step_size=0.2, dual_step_size=0.05, epsilon=0.05,
-        regularization=1e-4,
-    )  # fmt: skip
+    ours = NetworkRegressor(1, network, shuffle=False).fit(X, y)
+    direct = NewtonHALK(network, max_atoms=120)
     agents, inputs = X[:, 1].astype(int), X[:, [0, 2]]
     direct.learn_readings(agents, inputs, y)
     wanted = direct.predict_readings(agents, inputs)
@@ -59,10 +55,10 @@ def test_huge_numbers_are_refused(table):
 def test_without_edges_sensors_are_regressors_apart(table, names):
     X, y = table
     network = Network(3) if names == "given" else None
-    together = NetworkRegressor(1, network, **FIXED, **ONCE).fit(X, y)
+    together = NetworkRegressor(1, network, **FIXED).fit(X, y)
     for i in range(3):
         own = X[:, 1] == i
-        alone = KernelRegressor(**FIXED, **ONCE).fit(X[own][:, [0, 2]], y[own])
+        alone = KernelRegressor(**FIXED).fit(X[own][:, [0, 2]], y[own])
         np.testing.assert_array_equal(
             together.predict(X[own]), alone.predict(X[own][:, [0, 2]])
         )
@@ -70,7 +66,7 @@ def test_without_edges_sensors_are_regressors_apart(table, names):
 
 def test_without_edges_only_the_order_within_a_sensor_matters(table, rng):
     X, y = table
-    model = NetworkRegressor(1, **FIXED, **ONCE).fit(X, y)
+    model = NetworkRegressor(1, **FIXED).fit(X, y)
     by_sensor = np.argsort(X[:, 1], kind="stable")
     again = clone(model).fit(X[by_sensor], y[by_sensor])
     np.testing.assert_array_equal(model.predict(X), again.predict(X))
@@ -81,7 +77,7 @@ def test_without_edges_only_the_order_within_a_sensor_matters(table, rng):
 
 def test_with_edges_order_between_sensors_matters(table):
     X, y = table
-    model = NetworkRegressor(1, Network.path(3, 0.01), **FIXED, **ONCE).fit(X, y)
+    model = NetworkRegressor(1, Network.path(3, 0.01), **FIXED).fit(X, y)
     by_sensor = np.argsort(X[:, 1], kind="stable")
     again = clone(model).fit(X[by_sensor], y[by_sensor])
     assert not np.array_equal(model.predict(X), again.predict(X))
@@ -111,7 +107,7 @@ def test_the_three_ways_to_join_sensors(table):
     places = {0: [0.0], 1: [1.0], 2: [2.0]}
     near = NetworkRegressor(1, positions=places, radius=1.5, tolerance=0.05)
     nearest = NetworkRegressor(1, positions=places, k=1, tolerance=0.05)
-    given = NetworkRegressor(1, Network.path(3, 0.05))
+    given = NetworkRegressor(1, Network.path(3, 0.05 * y.var()))
     wanted = given.set_params(random_state=0).fit(X, y).predict(X)
     for model in (pairs, near, nearest):
         model.set_params(random_state=0).fit(X, y)
@@ -185,7 +181,7 @@ def test_text_and_numbers_in_one_array(table):
 
 def test_workflow(table):
     X, y = table
-    model = NetworkRegressor(1, edges=[(0, 1), (1, 2)], random_state=0, n_passes=2)
+    model = NetworkRegressor(1, edges=[(0, 1), (1, 2)], random_state=0)
     search = GridSearchCV(model, {"tolerance": [0.001, 0.1]}, cv=2).fit(X, y)
     copy = pickle.loads(pickle.dumps(search.best_estimator_))
     np.testing.assert_array_equal(search.predict(X), copy.predict(X))
@@ -194,7 +190,7 @@ def test_workflow(table):
 def test_classifier_without_edges(table):
     X, y = table
     for labels in (y > 0.2, np.digitize(y, [-0.2, 0.5])):
-        once = {**ONCE, "length_scale": 0.5, "standardize_inputs": False}
+        once = {"length_scale": 0.5, "noise": 0.01, "shuffle": False}
         together = NetworkClassifier(1, **once).fit(X, labels)
         for i in range(3):
             own = X[:, 1] == i

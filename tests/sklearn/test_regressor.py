@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.datasets import load_diabetes
-from sklearn.linear_model import Ridge
+from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from halk import HALK, Network, kernels, losses
+from halk import Network, NewtonHALK, kernels, losses
 from halk.sklearn import KernelRegressor
 
 
@@ -23,51 +25,55 @@ def table(rng):
     return X, y
 
 
-def test_it_is_halk_to_the_last_bit(table):
-    X, y = (table[0] - table[0].mean(axis=0)) / table[0].std(axis=0), table[1] / 100
-    plain = {"standardize_inputs": False, "standardize_target": False}
-    ours = KernelRegressor(
-        kernels.Matern52(1.5), loss=losses.Huber(0.5), step_size=0.3, epsilon=0.02,
-        regularization=1e-3, n_passes=2, shuffle=False, **plain,
-    ).fit(X, y)  # fmt: skip
-    direct = HALK(
-        Network(1), kernels.Matern52(1.5), losses.Huber(0.5), step_size=0.3,
-        epsilon=0.02, regularization=1e-3,
-    )  # fmt: skip
-    for _ in range(2):
-        direct.learn_readings([0] * len(X), X, y)
-    np.testing.assert_array_equal(ours.predict(X), direct.predict(0, X))
+def test_it_is_newton_halk_bit_for_bit(table):
+    X, y = table
+    ours = KernelRegressor(shuffle=False, loss="huber", forgetting=0.99).fit(X, y)
+    direct = NewtonHALK(Network(1), loss=losses.Huber(), forgetting=0.99, max_atoms=120)
+    direct.learn_readings([0] * len(X), X, y)
+    got, wanted = ours.predict(X, return_std=True), direct.predict(0, X, True)
+    np.testing.assert_array_equal(got, wanted)
     assert ours.n_atoms_ == direct.n_atoms
 
 
-def test_standardising_is_halk_on_standardised_numbers(table):
-    X, y = table
-    first = slice(0, 256)
-    Z = (X - X[first].mean(axis=0)) / X[first].std(axis=0)
-    v = (y - y[first].mean()) / y[first].std()
-    squares = ((Z[first, None] - Z[None, first]) ** 2).sum(axis=2)
-    width = np.sqrt(np.median(squares[~np.eye(256, dtype=bool)]) / 2)
-    ours = KernelRegressor(n_passes=1, shuffle=False).fit(X, y)
-    assert ours.model_.kernel.length_scale == pytest.approx(width)
-    direct = HALK(
-        Network(1), ours.model_.kernel, step_size=0.2, epsilon=0.05, regularization=1e-4
-    )
-    direct.learn_readings([0] * len(Z), Z, v)
-    wanted = direct.predict(0, Z) * y[first].std() + y[first].mean()
-    np.testing.assert_allclose(ours.predict(X), wanted, rtol=1e-8)
+def friedman1(n, seed):
+    return make_friedman1(n, noise=1.0, random_state=seed)
+
+
+def sine(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, 2))
+    y = np.sin(3 * X[:, 0]) * np.cos(3 * X[:, 1])
+    return X, y + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize(
+    ("problem", "n", "least"), [(friedman1, 2000, 0.93), (sine, 1000, 0.95)]
+)
+@pytest.mark.parametrize("seed", [100, 101])
+def test_accuracy_out_of_the_box(problem, n, least, seed):
+    X, y = problem(2 * n, seed)
+    model = KernelRegressor(random_state=0).fit(X[:n], y[:n])
+    mean, std = model.predict(X[n:], return_std=True)
+    assert r2_score(y[n:], mean) > least
+    assert 0.85 < (np.abs(mean - y[n:]) < 1.645 * std).mean() < 0.95
+
+
+def test_diabetes_out_of_the_box():
+    X, y = load_diabetes(return_X_y=True)
+    assert cross_val_score(KernelRegressor(random_state=0), X, y).mean() > 0.45
 
 
 @pytest.mark.parametrize("portion", [1, 7, 64, 399])
 def test_portions_do_not_matter(table, portion):
     X, y = table
-    whole = KernelRegressor(n_passes=1, shuffle=False).fit(X, y)
+    whole = KernelRegressor(shuffle=False).fit(X, y)
     parts = KernelRegressor()
     for t in range(0, len(X), portion):
         parts.partial_fit(X[t : t + portion], y[t : t + portion])
     np.testing.assert_array_equal(whole.predict(X), parts.predict(X))
 
 
-def test_portions_do_not_matter_while_warming_up(table):
+def test_portions_do_not_matter_during_the_search(table):
     X, y = table[0][:90], table[1][:90]
     whole, parts = KernelRegressor().partial_fit(X, y), KernelRegressor()
     for t in range(90):
@@ -76,13 +82,16 @@ def test_portions_do_not_matter_while_warming_up(table):
     np.testing.assert_array_equal(whole.predict(X), parts.predict(X))
 
 
-def test_scales_are_taken_at_powers_of_two(table):
-    X, y = table
-    for n, used in ((1, 1), (90, 64), (128, 128), (299, 256), (400, 256)):
-        model = KernelRegressor().partial_fit(X[:n], y[:n]).model_
-        np.testing.assert_allclose(model.inputs.mean, X[:used].mean(axis=0))
-    model = KernelRegressor(n_passes=1, shuffle=False).fit(X[:90], y[:90]).model_
-    np.testing.assert_allclose(model.inputs.mean, X[:90].mean(axis=0))
+def test_fit_of_few_rows_looks_once_more(table):
+    X, y = table[0][:50], table[1][:50]
+    direct = NewtonHALK(Network(1), max_atoms=120)
+    direct.learn_readings([0] * 50, X, y)
+    fitted = KernelRegressor(shuffle=False).fit(X, y)
+    np.testing.assert_array_equal(fitted.predict(X), direct.predict(0, X))
+    partly = KernelRegressor().partial_fit(X, y)
+    assert partly.learners_[0].length_scale_ != fitted.learners_[0].length_scale_
+    fitted.partial_fit(*table)
+    assert fitted.learners_[0].is_settled
 
 
 def test_units_do_not_matter(table):
@@ -99,11 +108,10 @@ def test_units_do_not_matter(table):
 
 def test_partial_fit_goes_on_after_fit(table):
     X, y = table
-    model = KernelRegressor(random_state=0).fit(X, y)
-    before = model.predict(X[:1])
-    for _ in range(20):
-        model.partial_fit(X[:1], before + 50)
-    assert abs(model.predict(X[:1]) - before - 50) < 10
+    left = X[:, 0] < 0
+    model = KernelRegressor(random_state=0).fit(X[left], y[left])
+    before = model.score(X[~left], y[~left])
+    assert before < 0.9 < model.partial_fit(X[~left], y[~left]).score(X, y)
 
 
 def test_random_state_decides_the_order(table):
@@ -116,7 +124,7 @@ def test_random_state_decides_the_order(table):
 
 def test_a_pickle_learns_on_like_the_original(table):
     X, y = table
-    for n in (100, 300):  # while warming up, and after
+    for n in (100, 300):  # during the search, and after
         model = KernelRegressor().partial_fit(X[:n], y[:n])
         copy = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(model.predict(X), copy.predict(X))
@@ -125,52 +133,79 @@ def test_a_pickle_learns_on_like_the_original(table):
         np.testing.assert_array_equal(model.predict(X), copy.predict(X))
 
 
-def test_the_rows_kept_for_warming_up_are_let_go(table):
-    model = KernelRegressor(warm_up=50).partial_fit(*table)
-    assert len(pickle.dumps(model)) < 2 * table[0].nbytes + 60_000
-    assert len(model.model_._X) == 0
+def test_the_rows_kept_for_the_search_are_dropped(table):
+    X, y = (np.tile(part, (5,) + (1,) * (part.ndim - 1)) for part in table)
+    sizes = [
+        len(pickle.dumps(KernelRegressor(max_atoms=20).partial_fit(X[:n], y[:n])))
+        for n in (200, 2000)
+    ]
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.1)
 
 
-def test_good_out_of_the_box():
-    X, y = load_diabetes(return_X_y=True)
-    ours = cross_val_score(KernelRegressor(random_state=0), X, y).mean()
-    ridge = cross_val_score(Ridge(alpha=0.1), X, y).mean()
-    assert ours > ridge - 0.03
+def test_std_is_that_of_the_gaussian_process(rng):
+    X = rng.uniform(-3, 3, size=(150, 1))
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=150)
+    kernel = ConstantKernel(1.0, "fixed") * RBF(0.5, "fixed")
+    exact = GaussianProcessRegressor(kernel + WhiteKernel(0.01, "fixed")).fit(X, y)
+    ours = KernelRegressor(
+        length_scale=0.5, noise=0.01, robust=None, standardize=False, novelty=1e-9,
+        random_state=0,
+    ).fit(X, y)  # fmt: skip
+    Z = np.linspace(-3, 3, 40)[:, None]
+    for got, wanted in zip(
+        ours.predict(Z, return_std=True), exact.predict(Z, return_std=True), strict=True
+    ):
+        np.testing.assert_allclose(got, wanted, atol=2e-3)
+
+
+def test_forgetting_follows_what_drifts(rng):
+    X = rng.uniform(size=(1500, 2))
+    y = np.sin(4 * X[:, 0]) * X[:, 1] + 0.01 * rng.normal(size=1500)
+    y[900:] *= -1
+    kept, forgot = (
+        KernelRegressor(forgetting=beta).partial_fit(X, y).score(X[-100:], y[-100:])
+        for beta in (1.0, 0.99)
+    )
+    assert kept < 0.5 < 0.95 < forgot
 
 
 def test_pipeline_grid_search_and_clone(table):
     X, y = table
     model = TransformedTargetRegressor(
-        make_pipeline(MinMaxScaler(), KernelRegressor(random_state=0, n_passes=2)),
+        make_pipeline(MinMaxScaler(), KernelRegressor(random_state=0, noise=0.01)),
         transformer=MinMaxScaler(),
     )
     prefix = "regressor__kernelregressor__"
     grid = {
-        prefix + "kernel": ["laplacian", kernels.Gaussian(1.0)],
-        prefix + "length_scale": ["scale", 2.0],
-        prefix + "step_size": [0.01, 0.3],
+        prefix + "kernel": ["laplacian", "gaussian"],
+        prefix + "length_scale": [0.01, 1.0],
     }
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
-    assert search.best_params_[prefix + "step_size"] == 0.3
+    assert search.best_params_[prefix + "length_scale"] == 1.0
     assert search.score(X, y) > 0.9
     best = clone(search.best_estimator_)
-    assert best.get_params()[prefix + "step_size"] == 0.3
+    assert best.get_params()[prefix + "length_scale"] == 1.0
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"kernel": "rbf"}, "kernel must be one of 'gaussian'"),
-        ({"length_scale": "wide"}, "length_scale must be one of 'median', 'scale'"),
         ({"length_scale": -1.0}, "length_scale must be positive, got -1.0"),
+        ({"length_scale": [1.0, 2.0]}, "length_scale must"),
+        ({"kernel": kernels.Gaussian(), "length_scale": 1.0}, "must be left out"),
+        ({"noise": 0.0}, "noise must be positive"),
         ({"loss": "squares"}, "loss must be one of 'squared'"),
         ({"loss": losses.Logistic()}, "loss must be one of numbers"),
-        ({"step_size": 0.0}, "step_size must be positive"),
-        ({"epsilon": -0.1}, "epsilon must not be negative"),
-        ({"n_passes": 0}, "n_passes must be at least 1"),
-        ({"warm_up": 0}, "warm_up must be at least 1"),
+        ({"forgetting": 1.5}, "forgetting must be at most 1"),
+        ({"max_atoms": 0}, "max_atoms must be at least 1"),
+        ({"novelty": -0.1}, "novelty must be positive"),
+        ({"robust": 0.0}, "robust must be positive"),
+        (
+            {"standardize": "yes"},
+            "standardize must be one of False, 'offset', True, 'common'",
+        ),
         ({"shuffle": "yes"}, "shuffle must be one of False, True"),
-        ({"standardize_inputs": 2}, "standardize_inputs must be one of"),
     ],
 )
 def test_bad_parameters_say_so_when_fitted(table, parameters, message):
@@ -184,10 +219,10 @@ def test_things_that_are_no_components(table, name):
         KernelRegressor(**{name: 3}).fit(*table)
 
 
-def test_parsimony_goes_before_epsilon(table):
-    small = KernelRegressor(parsimony=10.0, random_state=0).fit(*table)
-    large = KernelRegressor(parsimony=0.01, random_state=0).fit(*table)
-    assert small.n_atoms_ < large.n_atoms_
+def test_the_model_stays_small(table):
+    small = KernelRegressor(max_atoms=10, random_state=0).fit(*table)
+    large = KernelRegressor(random_state=0).fit(*table)
+    assert small.n_atoms_ == 10 < large.n_atoms_ <= 120
 
 
 def test_nan_is_refused(table):

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from river import base
 
-from halk._online import LABEL_LOSSES
-from halk._online.labels import log_shares
+from halk._online import LOGISTIC, log_probabilities, make_learner, predict
 from halk._validation import Matrix
+from halk.learners import NewtonHALK
+from halk.learners.search import AUTO
+from halk.network import Network
 from halk.river.base import Online
 from halk.river.columns import numbers
 
@@ -20,17 +22,15 @@ if TYPE_CHECKING:
 class KernelClassifier(Online, base.MiniBatchClassifier):
     """Online kernel classification, with a model that stays small.
 
-    One function a class, that class against the rest; classes may appear at any time.
+    One function per class, that class against the rest; classes may appear at any time.
     Probabilities are logistic values, divided by their sum.
 
     Parameters
     ----------
-    loss : {"logistic", "hinge"} or a halk loss
-        Probabilities need the logistic one; of the hinge they only rank.
-    kernel, length_scale, step_size, regularization, epsilon, parsimony
+    kernel, length_scale, forgetting, max_atoms, novelty
         As of :class:`KernelRegressor`.
-    standardize_inputs, warm_up
-        As of :class:`KernelRegressor`.
+    noise : "auto" or float
+        Variance of log odds is 1 / ``noise`` where nothing is known.
 
     Examples
     --------
@@ -46,26 +46,23 @@ class KernelClassifier(Online, base.MiniBatchClassifier):
     def __init__(
         self,
         kernel: Any = "gaussian",
-        length_scale: Any = "median",
-        loss: Any = "logistic",
-        step_size: float = 3.0,
-        regularization: float = 1e-4,
-        epsilon: float = 0.1,
-        parsimony: float | None = None,
-        standardize_inputs: bool = True,
-        warm_up: int = 256,
+        length_scale: Any = AUTO,
+        noise: Any = AUTO,
+        forgetting: float = 0.999,
+        max_atoms: int = 120,
+        novelty: float = 1e-4,
     ) -> None:
         self.kernel = kernel
         self.length_scale = length_scale
-        self.loss = loss
-        self.step_size = step_size
-        self.regularization = regularization
-        self.epsilon = epsilon
-        self.parsimony = parsimony
-        self.standardize_inputs = standardize_inputs
-        self.warm_up = warm_up
+        self.noise = noise
+        self.forgetting = forgetting
+        self.max_atoms = max_atoms
+        self.novelty = novelty
         self.classes: list[Any] = []
-        self._prepare(LABEL_LOSSES, standardizes_target=False)
+        self._prepare(0)
+
+    def _make_learner(self) -> NewtonHALK:
+        return make_learner(self, Network(1), loss=LOGISTIC)
 
     @property
     def _multiclass(self) -> bool:
@@ -94,7 +91,7 @@ class KernelClassifier(Online, base.MiniBatchClassifier):
 
     def _add(self, label: Any) -> None:
         self.classes.append(label)
-        self._model.add_class()
+        self._learners.append(self._make_learner())
 
     def _coded(self, labels: list[Any]) -> Matrix:
         return np.array(
@@ -103,16 +100,17 @@ class KernelClassifier(Online, base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """Return the probability of every class seen so far."""
-        return dict(zip(self.classes, self._shares(x)[0].tolist(), strict=True))
+        return dict(zip(self.classes, self._probabilities(x)[0].tolist(), strict=True))
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return probabilities for the rows of a frame, one column a class."""
+        """Return probabilities for the rows of a frame, one column per class."""
         import pandas as pd  # noqa: PLC0415 (river needs it for frames only)
 
-        return pd.DataFrame(self._shares(X), columns=self.classes, index=X.index)
+        return pd.DataFrame(self._probabilities(X), columns=self.classes, index=X.index)
 
-    def _shares(self, X: Any) -> Matrix:
-        values = self._values(X)
+    def _probabilities(self, X: Any) -> Matrix:
+        rows = self._values(X)
         if len(self.classes) < 2:
-            return np.ones_like(values)
-        return np.exp(log_shares(values))
+            return np.ones((len(rows), len(self.classes)))
+        agents = np.zeros(len(rows), np.int64)
+        return np.exp(log_probabilities(predict(self._learners, agents, rows)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from math import isinf
+from math import isinf, isnan, sqrt
 from typing import Any
 
 import numpy as np
 
-from halk._validation import Matrix
+from halk._validation import Matrix, Vector
 
 
 def numbers(X: Any) -> tuple[list[Hashable], Matrix]:
@@ -37,7 +37,7 @@ def _number(name: Hashable, value: Any) -> float:
 
 
 class Columns:
-    """Gives every feature a column, for good, when it is first learned from.
+    """Gives every feature a column, for good, and knows its mean and spread.
 
     Features that are new in the same reading are ordered by name, so that the order of
     a dict does not matter.
@@ -45,24 +45,54 @@ class Columns:
 
     def __init__(self) -> None:
         self.number: dict[Hashable, int] = {}
+        self._statistics: dict[Hashable, list[float]] = {}  # count, mean, squares
 
     def __len__(self) -> int:
         return len(self.number)
 
+    def observe(self, names: list[Hashable], row: Vector) -> list[Hashable]:
+        """Take in a reading; return its features that have no column yet (Welford)."""
+        waiting = []
+        for name, value in zip(names, row.tolist(), strict=True):
+            if isnan(value):
+                continue
+            if name not in self.number:
+                waiting.append(name)
+            known = self._statistics.setdefault(name, [0.0, 0.0, 0.0])
+            away = value - known[1]
+            known[0] += 1.0
+            known[1] += away / known[0]
+            known[2] += away * (value - known[1])
+        return sorted(waiting, key=lambda name: (str(name), type(name).__name__))
+
     def add(self, names: Iterable[Hashable]) -> None:
-        """Give those features columns that have none."""
-        new = [name for name in names if name not in self.number]
-        for name in sorted(new, key=lambda name: (str(name), type(name).__name__)):
+        """Give features columns."""
+        for name in names:
             self.number[name] = len(self.number)
 
-    def placed(self, names: list[Hashable], values: Matrix) -> Matrix:
+    def count(self, name: Hashable) -> float:
+        """Return how many values of a feature there were."""
+        return self._statistics[name][0]
+
+    def mean(self, name: Hashable) -> float:
+        """Return the mean of a feature's values."""
+        return self._statistics[name][1]
+
+    def spread(self, name: Hashable) -> float:
+        """Return the standard deviation of a feature's values."""
+        count, _, squares = self._statistics[name]
+        return sqrt(squares / count)
+
+    def place(self, names: list[Hashable], values: Matrix) -> Matrix:
         """Return values in their columns; those of features without one are left out.
 
-        What is missing is NaN.
+        What is missing is the mean of the feature so far.
         """
-        placed = np.full((len(values), len(self.number)), np.nan)
+        means = [self.mean(name) for name in self.number]
+        placed = np.tile(np.array(means, np.float64), (len(values), 1))
         for k, name in enumerate(names):
             at = self.number.get(name)
             if at is not None:
-                placed[:, at] = values[:, k]
+                value = values[:, k]
+                placed[:, at] = np.where(np.isnan(value), placed[:, at], value)
         return placed

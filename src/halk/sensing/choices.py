@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from halk._online.components import KERNELS
 from halk._validation import Indices, Matrix
 from halk.learners import HALK
+from halk.learners.newton import FAMILIES
 from halk.network import Network
 from halk.sensing.encoding import Encoder, Part
 from halk.sensing.scales import STANDARDIZE
@@ -121,7 +121,7 @@ def learner_of(choices: Choices, network: Network) -> HALK:
     """Return a learner that has learned nothing yet."""
     return HALK(
         network,
-        KERNELS[choices.kernel](1.0),
+        FAMILIES[choices.kernel](1.0),
         step_size=choices.step_size,
         dual_step_size=choices.dual * choices.step_size,
         epsilon=choices.budget,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from halk._online.components import KERNELS
 from halk._validation import choice, integer, positive
 from halk.errors import HalkError
+from halk.learners.newton import FAMILIES
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part
 from halk.sensing.lengths import width_of
@@ -60,7 +60,7 @@ class Options:
 
     def _check(self) -> None:
         if self.kernel is not None:
-            choice("kernel", self.kernel, KERNELS)
+            choice("kernel", self.kernel, FAMILIES)
         if self.scaling is not None:
             choice("scaling", self.scaling, SCALINGS)
         if self.neighbours is not None:

@@ -1,4 +1,4 @@
-"""What all estimators share: from their parameters and tables to a model."""
+"""What all estimators share: from their parameters and tables to learners."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from halk._online import Model, Settings, component
-from halk._validation import Indices, Matrix, choice, integer
-from halk.losses import Loss, as_loss
+from halk._online import learn, make_learner
+from halk._validation import Indices, Matrix, choice
+from halk.learners import NewtonHALK
 from halk.network import Network
 
 
 class Online(BaseEstimator):
     """One agent, or with :class:`halk.sklearn.sensors.Sensors` many of them."""
 
-    model_: Model
+    learners_: list[NewtonHALK]
+
+    _target: ClassVar[Mapping[str, Any]]
+    """Of ``validate_data``, for targets."""
 
     # what a network changes
 
@@ -32,57 +35,38 @@ class Online(BaseEstimator):
         X, y = validate_data(self, X, y, reset=reset, dtype=np.float64, **self._target)
         return None, X, y
 
-    def _network(self, sensors: Any) -> Network:
+    def _network(self, sensors: Any, y: Any) -> Network:
         return Network(1)
 
     def _agents(self, sensors: Any, n_rows: int) -> Indices:
         return np.zeros(n_rows, np.int64)
 
     def _options(self) -> dict[str, Any]:
-        return {"step_size": self.step_size, "regularization": self.regularization}
-
-    # what a task changes
-
-    _target: ClassVar[Mapping[str, Any]]
-    """Of ``validate_data``, for targets."""
-
-    def _settings(
-        self, network: Network, losses: Mapping[str, Loss], standardizes_target: bool
-    ) -> Settings:
-        loss = as_loss(component("loss", self.loss, losses))
-        takes_labels = next(iter(losses.values())).takes_labels
-        if loss.takes_labels != takes_labels:
-            kind = "labels" if takes_labels else "numbers"
-            raise ValueError(f"loss must be one of {kind}, got {loss!r}")
-        return Settings(
-            network, self.kernel, self.length_scale, loss, self.epsilon, self.parsimony,
-            self.standardize_inputs, standardizes_target, self.warm_up,
-            self._options(),
-        )  # fmt: skip
+        return {}
 
     # learning and predicting
 
-    def _begin(self, settings: Settings, n_outputs: int, n_features: int) -> None:
-        self.model_ = Model(settings, n_features, n_outputs)
+    def _begin(self, network: Network, n_outputs: int, **more: Any) -> None:
+        more |= self._options()
+        self.learners_ = [make_learner(self, network, **more) for _ in range(n_outputs)]
 
-    def _pass_over(self, agents: Indices, X: Matrix, Y: Matrix) -> None:
-        """Learn all rows ``n_passes`` times."""
-        n_passes = integer("n_passes", self.n_passes, minimum=1)
-        shuffles = choice("shuffle", self.shuffle, (False, True))
-        random = check_random_state(self.random_state)
-        for k in range(n_passes):
-            order = random.permutation(len(X)) if shuffles else np.arange(len(X))
-            if k == 0:
-                self.model_.settle(X[order], Y[order])
-            self.model_.learn(agents[order], X[order], Y[order])
+    def _learn_all(self, agents: Indices, X: Matrix, Y: Matrix) -> None:
+        """Learn all rows there are, and look at the end for what suits them best."""
+        order = np.arange(len(X))
+        if choice("shuffle", self.shuffle, (False, True)):
+            order = check_random_state(self.random_state).permutation(len(X))
+        learn(self.learners_, agents[order], X[order], Y[order])
+        for learner in self.learners_:
+            learner.search_again()
 
-    def _outputs(self, X: Any) -> Matrix:
+    def _rows(self, X: Any) -> tuple[Indices, Matrix]:
+        """Return agents and inputs of rows to predict."""
         check_is_fitted(self)
         sensors, X = self._inputs(X)
-        return self.model_.predict(self._agents(sensors, len(X)), X)
+        return self._agents(sensors, len(X)), X
 
     @property
     def n_atoms_(self) -> int:
         """Number of points that the model is made of."""
         check_is_fitted(self)
-        return sum(learner.n_atoms for learner in self.model_.learners)
+        return sum(learner.n_atoms for learner in self.learners_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from halk.learners.search import AUTO
 from halk.sklearn.classifier import KernelClassifier
 from halk.sklearn.sensors import Sensors
 
@@ -16,19 +17,16 @@ class NetworkClassifier(Sensors, KernelClassifier):
     sensor, network, edges, positions, radius, k, metric
         As of :class:`NetworkRegressor`.
     tolerance : float
-        How far the functions of neighbours may differ, as a square; they are
-        logarithms of odds.
-    proximity, dual_step_size
+        How far neighbours may differ: half the square of their log odds.
+    exchange, identity
         As of :class:`NetworkRegressor`.
-    kernel, length_scale, loss, step_size, regularization, epsilon, parsimony
-        As of :class:`KernelClassifier`.
-    n_passes, shuffle, random_state, standardize_inputs, warm_up
+    kernel, length_scale, noise, forgetting, max_atoms, novelty, shuffle, random_state
         As of :class:`KernelClassifier`.
 
     Attributes
     ----------
     network_ : Network
-    classes_, model_, n_atoms_, n_features_in_, feature_names_in_
+    classes_, learners_, n_atoms_, n_features_in_, feature_names_in_
         As of :class:`KernelClassifier`; the column of the sensors counts.
 
     Examples
@@ -54,24 +52,20 @@ class NetworkClassifier(Sensors, KernelClassifier):
         k: int | None = None,
         metric: str = "euclidean",
         tolerance: Any = 1.0,
-        proximity: Any = "squared",
-        dual_step_size: float | None = None,
+        exchange: str = "predictions",
+        identity: float = 0.0,
         kernel: Any = "gaussian",
-        length_scale: Any = "median",
-        loss: Any = "logistic",
-        step_size: float = 3.0,
-        regularization: float = 1e-4,
-        epsilon: float = 0.1,
-        parsimony: float | None = None,
-        n_passes: int = 5,
+        length_scale: Any = AUTO,
+        noise: Any = AUTO,
+        forgetting: float = 1.0,
+        max_atoms: int = 120,
+        novelty: float = 1e-4,
         shuffle: bool = True,
         random_state: Any = None,
-        standardize_inputs: bool = True,
-        warm_up: int = 256,
     ) -> None:
         super().__init__(
-            kernel, length_scale, loss, step_size, regularization, epsilon, parsimony,
-            n_passes, shuffle, random_state, standardize_inputs, warm_up,
+            kernel, length_scale, noise, forgetting, max_atoms, novelty, shuffle,
+            random_state,
         )  # fmt: skip
         self.sensor = sensor
         self.network = network
@@ -81,5 +75,5 @@ class NetworkClassifier(Sensors, KernelClassifier):
         self.k = k
         self.metric = metric
         self.tolerance = tolerance
-        self.proximity = proximity
-        self.dual_step_size = dual_step_size
+        self.exchange = exchange
+        self.identity = identity

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from halk.learners.search import AUTO
 from halk.sklearn.regressor import KernelRegressor
 from halk.sklearn.sensors import Sensors
 
@@ -30,20 +31,22 @@ class NetworkRegressor(Sensors, KernelRegressor):
     radius, k, metric
         As of :meth:`halk.Network.from_positions`, for ``positions``.
     tolerance : float
-        How far neighbours may differ, as a square in units of the standardised
-        target; for ``edges`` and ``positions``.
-    proximity : {"squared", "huber", "absolute"} or Proximity
-    dual_step_size : float, optional
-        As of :class:`halk.HALK`.
-    kernel, length_scale, loss, step_size, regularization, epsilon, parsimony
+        How far neighbours may differ: half the square, in units of the variance of the
+        first table's targets. For ``edges`` and ``positions``; ``network`` brings its
+        own, in the unit of the target.
+    exchange, identity
+        What neighbours tell each other; as of :class:`halk.NewtonHALK`.
+    kernel, length_scale, noise, loss, forgetting, max_atoms, novelty, robust
+        As of :class:`KernelRegressor`. Sensors share kernel and noise.
+    standardize : {"common", True, "offset", False}
+        True and ``"offset"`` for sensors whose level and range are their own.
+    shuffle, random_state
         As of :class:`KernelRegressor`.
-    n_passes, shuffle, random_state, standardize_inputs, standardize_target, warm_up
-        As of :class:`KernelRegressor`. Scales are the same for all sensors.
 
     Attributes
     ----------
     network_ : Network
-    model_, n_atoms_, n_features_in_, feature_names_in_
+    learners_, n_atoms_, n_features_in_, feature_names_in_
         As of :class:`KernelRegressor`; the column of the sensors counts.
 
     Notes
@@ -76,26 +79,23 @@ class NetworkRegressor(Sensors, KernelRegressor):
         k: int | None = None,
         metric: str = "euclidean",
         tolerance: Any = 0.05,
-        proximity: Any = "squared",
-        dual_step_size: float | None = None,
+        exchange: str = "predictions",
+        identity: float = 0.0,
         kernel: Any = "gaussian",
-        length_scale: Any = "median",
+        length_scale: Any = AUTO,
+        noise: Any = AUTO,
         loss: Any = "squared",
-        step_size: float = 0.2,
-        regularization: float = 1e-4,
-        epsilon: float = 0.05,
-        parsimony: float | None = None,
-        n_passes: int = 5,
+        forgetting: float = 1.0,
+        max_atoms: int = 120,
+        novelty: float = 1e-4,
+        robust: float | None = 3.0,
+        standardize: bool | str = "common",
         shuffle: bool = True,
         random_state: Any = None,
-        standardize_inputs: bool = True,
-        standardize_target: bool = True,
-        warm_up: int = 256,
     ) -> None:
         super().__init__(
-            kernel, length_scale, loss, step_size, regularization, epsilon, parsimony,
-            n_passes, shuffle, random_state, standardize_inputs, standardize_target,
-            warm_up,
+            kernel, length_scale, noise, loss, forgetting, max_atoms, novelty, robust,
+            standardize, shuffle, random_state,
         )  # fmt: skip
         self.sensor = sensor
         self.network = network
@@ -105,5 +105,8 @@ class NetworkRegressor(Sensors, KernelRegressor):
         self.k = k
         self.metric = metric
         self.tolerance = tolerance
-        self.proximity = proximity
-        self.dual_step_size = dual_step_size
+        self.exchange = exchange
+        self.identity = identity
+
+    def _unit(self, y: Any) -> float:
+        return float(y.var()) or 1.0

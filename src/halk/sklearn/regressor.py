@@ -7,61 +7,59 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import RegressorMixin
 
-from halk._online import LOSSES
-from halk._validation import Vector
+from halk._online import learn, loss_of_numbers
+from halk.learners.search import AUTO
 from halk.sklearn.base import Online
 
 
 class KernelRegressor(RegressorMixin, Online):
-    """Online kernel regression, with a model that stays small.
+    """Online Gaussian process regression, with a model that stays small.
 
-    One agent of :class:`halk.HALK`: stochastic gradient steps in the space of the
-    kernel, each followed by compression within a budget.
+    One agent of :class:`halk.NewtonHALK`: every row is learned once, and is not kept.
+    Length scales, one per feature, noise and the target's unit are found with the first
+    200 rows, so inputs need no scaling.
 
     Parameters
     ----------
     kernel : {"gaussian", "laplacian", "matern32", "matern52"} or Kernel
-        A kernel of :mod:`halk.kernels` keeps its own length scale.
-    length_scale : {"median", "scale"} or float
-        Of a kernel given by name, for inputs as standardised. ``"median"``: the root
-        of half the median squared distance; ``"scale"``: as ``gamma="scale"`` of
-        scikit-learn. Both from the first ``warm_up`` rows.
+        A kernel of :mod:`halk.kernels`, or of your own, keeps its length scale.
+    length_scale : "auto", float or one per feature
+        Of a kernel given by name.
+    noise : "auto" or float
+        Variance of a target about the function, as a share of the target's variance.
     loss : {"squared", "huber", "absolute", "epsilon_insensitive"} or Loss
-        Of targets as standardised.
-    step_size, regularization : float
-        As of :class:`halk.HALK`.
-    epsilon : float
-        Compression budget: how far, in the norm of the kernel's space and units of
-        the standardised target, a step may end from where it would have gone. Larger
-        is smaller and faster.
-    parsimony : float, optional
-        Instead of ``epsilon``: ``epsilon = parsimony * step_size^(3/2)``.
-    n_passes : int
-        How often ``fit`` goes over the rows. ``partial_fit`` does once.
+        Of targets in units of their standard deviation.
+    forgetting : float in (0, 1]
+        How much of what was known is kept at each row; below 1 if what is to be learned
+        drifts, with ``shuffle=False``.
+    max_atoms : int
+        Size of the model; time goes with its square.
+    novelty : float
+        Share of its variance that a row's input must have left to join the model.
+    robust : float or None
+        Standard deviations beyond which a row loses weight; with the squared loss.
+    standardize : {"common", True, "offset", False}
+        Whether to count targets from their mean in units of their standard deviation,
+        as of :class:`halk.NewtonHALK`.
     shuffle : bool
-        Whether ``fit`` draws a new order for every pass.
+        Whether ``fit`` learns rows in an order drawn by ``random_state``. Rows that are
+        sorted are learned worse: the first ones choose length scales.
     random_state : int, RandomState or None
-        Of the shuffling; the method itself draws nothing.
-    standardize_inputs, standardize_target : bool
-        Remove offset and spread, taken from the first ``warm_up`` rows.
-    warm_up : int
-        Rows to take scales and length scale from. ``partial_fit`` predicts from the
-        first row on: while their number is below ``warm_up``, it keeps the rows, and
-        learns them anew at every power of two.
 
     Attributes
     ----------
-    model_ : object
-        ``model_.learners[0]`` is the :class:`halk.HALK` inside, in standardised units.
+    learners_ : list
+        ``learners_[0]`` is the :class:`halk.NewtonHALK` inside; its ``length_scale_``
+        and ``noise_`` are those found.
     n_atoms_ : int
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
     Notes
     -----
-    Of ``warm_up`` rows or more, ``fit`` with ``n_passes=1`` and ``shuffle=False`` is
-    ``partial_fit`` in any portions, bit for bit. Of fewer, ``fit`` takes the scales
-    from all of them at once.
+    ``partial_fit`` looks for length scales whenever the number of rows has doubled, up
+    to 200, in whatever portions rows come. ``fit`` without shuffling is the same, but
+    for one more look at the end if rows are fewer.
 
     Examples
     --------
@@ -70,10 +68,11 @@ class KernelRegressor(RegressorMixin, Online):
     >>> X = np.linspace(0, 1, 300)[:, None]
     >>> y = np.sin(6 * X[:, 0])
     >>> model = KernelRegressor(random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.98)
+    >>> bool(model.score(X, y) > 0.999)
     True
-    >>> model.partial_fit([[0.5]], [0.1]).predict([[0.5]]).shape
-    (1,)
+    >>> mean, std = model.predict([[0.5], [1.5]], return_std=True)
+    >>> bool(std[0] < 0.1 < std[1])
+    True
     """
 
     _target: ClassVar[Mapping[str, Any]] = {"y_numeric": True}
@@ -81,35 +80,31 @@ class KernelRegressor(RegressorMixin, Online):
     def __init__(
         self,
         kernel: Any = "gaussian",
-        length_scale: Any = "median",
+        length_scale: Any = AUTO,
+        noise: Any = AUTO,
         loss: Any = "squared",
-        step_size: float = 0.2,
-        regularization: float = 1e-4,
-        epsilon: float = 0.05,
-        parsimony: float | None = None,
-        n_passes: int = 5,
+        forgetting: float = 1.0,
+        max_atoms: int = 120,
+        novelty: float = 1e-4,
+        robust: float | None = 3.0,
+        standardize: bool | str = "common",
         shuffle: bool = True,
         random_state: Any = None,
-        standardize_inputs: bool = True,
-        standardize_target: bool = True,
-        warm_up: int = 256,
     ) -> None:
         self.kernel = kernel
         self.length_scale = length_scale
+        self.noise = noise
         self.loss = loss
-        self.step_size = step_size
-        self.regularization = regularization
-        self.epsilon = epsilon
-        self.parsimony = parsimony
-        self.n_passes = n_passes
+        self.forgetting = forgetting
+        self.max_atoms = max_atoms
+        self.novelty = novelty
+        self.robust = robust
+        self.standardize = standardize
         self.shuffle = shuffle
         self.random_state = random_state
-        self.standardize_inputs = standardize_inputs
-        self.standardize_target = standardize_target
-        self.warm_up = warm_up
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn a table from nothing, in ``n_passes`` passes.
+        """Learn a table from nothing.
 
         Parameters
         ----------
@@ -117,30 +112,40 @@ class KernelRegressor(RegressorMixin, Online):
         y : array (n,)
         """
         sensors, X, y = self._table(X, y, reset=True)
-        self._start(sensors, X.shape[1])
-        self._pass_over(self._agents(sensors, len(X)), X, y[:, None])
+        self._start(sensors, y)
+        self._learn_all(self._agents(sensors, len(X)), X, y[:, None])
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
-        """Learn rows on top of what is known, once, in their order.
+        """Learn rows on top of what is known, in their order.
 
         Parameters
         ----------
         X : table (n, n_features)
         y : array (n,)
         """
-        is_first = not hasattr(self, "model_")
+        is_first = not hasattr(self, "learners_")
         sensors, X, y = self._table(X, y, reset=is_first)
         if is_first:
-            self._start(sensors, X.shape[1])
-        self.model_.learn(self._agents(sensors, len(X)), X, y[:, None])
+            self._start(sensors, y)
+        learn(self.learners_, self._agents(sensors, len(X)), X, y[:, None])
         return self
 
-    def _start(self, sensors: Any, n_features: int) -> None:
-        network = self._network(sensors)
-        settings = self._settings(network, LOSSES, self.standardize_target)
-        self._begin(settings, 1, n_features)
+    def _start(self, sensors: Any, y: Any) -> None:
+        self._begin(
+            self._network(sensors, y), 1, loss=loss_of_numbers(self.loss),
+            robust=self.robust, standardize=self.standardize,
+        )  # fmt: skip
 
-    def predict(self, X: Any) -> Vector:
-        """Return predictions (n,) for the rows of a table."""
-        return self._outputs(X)[:, 0]
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return predictions (n,) for the rows of a table.
+
+        Parameters
+        ----------
+        X : table (n, n_features)
+        return_std : bool
+            Whether to return standard deviations (n,) too, the noise of a target
+            included.
+        """
+        agents, X = self._rows(X)
+        return self.learners_[0].predict_readings(agents, X, return_std)

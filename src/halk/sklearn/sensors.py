@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from halk import proximity as proximities
-from halk._online import component
 from halk._validation import Indices, Matrix, require
 from halk.network import Network
 from halk.sklearn.base import Online
-
-PROXIMITIES = {
-    "squared": proximities.Squared(),
-    "huber": proximities.Huber(),
-    "absolute": proximities.Absolute(),
-}
 
 
 class Sensors(Online):
@@ -44,10 +37,17 @@ class Sensors(Online):
         validate_data(self, X, reset=reset, skip_check_array=True)
         return split(X, self.sensor)
 
-    def _network(self, sensors: Any) -> Network:
+    def _unit(self, y: Any) -> float:
+        """Return what ``tolerance`` is in units of."""
+        return 1.0
+
+    def _network(self, sensors: Any, y: Any) -> Network:
         names = ["0"] if sensors is None else list(dict.fromkeys(sensors))
-        self.network_ = self._given_network(names)
-        return self.network_
+        made = self._given_network(names)
+        if made is not self.network:
+            made = replace(made, tolerance=made.tolerance * self._unit(y))
+        self.network_ = made
+        return made
 
     def _given_network(self, names: list[str]) -> Network:
         given = [
@@ -96,9 +96,7 @@ class Sensors(Online):
         return np.array([number[name] for name in sensors], np.int64)
 
     def _options(self) -> dict[str, Any]:
-        proximity = component("proximity", self.proximity, PROXIMITIES)
-        more = {"proximity": proximity, "dual_step_size": self.dual_step_size}
-        return super()._options() | more
+        return {"exchange": self.exchange, "identity": self.identity}
 
 
 def _listed(names: Iterable[str]) -> str:
