@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "sanitize"
-TESTS = ["tests/oracle", "tests/properties", "tests/conformance"]
+TESTS = ["tests/oracle", "tests/properties", "tests/conformance", "tests/core"]
 QUICK = ["tests/oracle/test_engine.py", "tests/properties/test_sizes.py"]
 
 CHECK = """

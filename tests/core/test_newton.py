@@ -344,7 +344,7 @@ def test_forty_neighbours(kind: str, settings: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_hostile_streams_for_long(kind: str, settings: str) -> None:
     network = Network.ring(4, tolerance=0.01)
-    run_hostile(network, kind, 20_000, 0.2, SETTINGS[settings])
+    run_hostile(network, kind, 100_000, 0.2, SETTINGS[settings])
 
 
 @pytest.mark.parametrize("p", [1, 2, 5, 50])
