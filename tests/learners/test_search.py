@@ -35,3 +35,10 @@ def test_settled_after_the_last_search(rng):
     assert model.is_settled
     assert not NewtonHALK(Network(1), **given).is_settled
     assert NewtonHALK(Network(1), **given, standardize=True).is_settled
+
+
+def test_noise_is_found_where_there_is_hardly_any(rng):
+    X = rng.uniform(size=(200, 2))
+    model = NewtonHALK(Network(1))
+    model.learn_readings([0] * 200, X, np.sin(3 * X[:, 0]) + X[:, 1])
+    assert model.noise_ < 2e-4

@@ -29,7 +29,7 @@ PER_AGENT, ALONE, LARGEST = 20, 200, 5_000
 """Readings to search with: per agent of a network, of a single agent, in all."""
 
 FACTORS = (0.25, 0.6, 1.5, 4.0)
-NOISES = (0.003, 0.03, 0.3)
+NOISES = (0.0003, 0.003, 0.03, 0.3)
 """Where the search begins: length scales over the spread of the inputs, and noise."""
 START_NOISE = 0.03
 """What the noise is taken for while there is hardly a reading to go by."""
