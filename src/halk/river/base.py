@@ -107,7 +107,7 @@ def _widen(
         if name in state:
             same = np.tile(values, (len(state[name]), 1))
             state[name] = np.hstack([state[name], same])
-    if "found_length_scale" in state and state["searched"][0] > 0:
+    if "found_length_scale" in state:
         found = [state["found_length_scale"], scales]
         state["found_length_scale"] = np.concatenate(found)
     n_features = learner.n_features + len(values)
