@@ -72,7 +72,7 @@ def test_a_learner_that_looks_for_its_scales_ends_as_after_learn_many() -> None:
     value = float(other.predict(1, [[0.3]])[0])
     assert one.predict(1, [[0.3]])[0] == value
     assert trace["test_error"][-1] == abs(value - 1.0)
-    assert trace.agents["length_scale"].shape == (4, 3, 1)
+    assert trace.agents["length_scale"].shape == (4, 3)
 
 
 def test_measuring_changes_nothing(tmp_path: Path) -> None:

@@ -301,10 +301,11 @@ def test_a_real_experiment_from_the_command_line(capsys, tmp_path):
     shown = capsys.readouterr().out
     claims = json.loads((out / "claims.json").read_text())
     assert [claim["name"] for claim in claims] == [
-        "theory/gap-rate", "theory/violation", "theory/order",
+        "theory/gap-rate", "theory/violation", "theory/order", "theory/newton-rate",
+        "theory/newton-multipliers",
     ]  # fmt: skip
     verdicts = [v["verdict"] for c in claims for v in c["verdicts"].values()]
-    assert len(verdicts) == 4
+    assert len(verdicts) == 6
     assert shown.count("not reproduced") == verdicts.count("not reproduced")
     assert shown.count("reproduced") == 4
     assert "[8/8] theory order-0.1-0" in shown
