@@ -307,8 +307,8 @@ def test_a_real_experiment_from_the_command_line(capsys, tmp_path):
     verdicts = [v["verdict"] for c in claims for v in c["verdicts"].values()]
     assert len(verdicts) == 6
     assert shown.count("not reproduced") == verdicts.count("not reproduced")
-    assert shown.count("reproduced") == 4
-    assert "[8/8] theory order-0.1-0" in shown
+    assert shown.count("reproduced") == 6
+    assert "[10/10] theory" in shown
     assert (out / "figures" / "theory.png").exists()
 
 
