@@ -101,13 +101,15 @@ class SecondOrder {
 
   // N0 and N1: learn a reading. Returns what was predicted, and the variance of a reading there.
   Answer adapt(const Settings& s, const Pace& pace, Workspace& ws, const double* x, double y) {
+    ws.n_pending = 0;  // an exception may have left some of another agent's
     Point at = look(s, ws, x);
     const double f = dot(ws.u.data(), values(), D.end());
     const double v = at.s + span_of(ws.u.data(), ws.g.data()) + pace.noise;
     const Answer before{state.target.to_unit(f), square(state.target.std) * v};
     const bool is_poisoned = follow_scale(s, y);
     const double phi = robust_threshold(s), r = to_own(y) - dot(ws.u.data(), values(), D.end());
-    if (phi > 0.0 && square(r) > square(phi) * v) state.suspects += 1.0;
+    const bool is_robust = phi > 0.0 && s.loss.kind == Loss::squared;
+    if (is_robust && square(r) > square(phi) * v) state.suspects += 1.0;
     if (is_poisoned) forget(s, ws, 0.0);
     if (s.forgetting < 1.0) forget(s, ws, s.forgetting);
     if (s.regularization > 0.0) regularize(ws, s.regularization / pace.noise);
@@ -115,6 +117,7 @@ class SecondOrder {
     read(s, pace, ws, at, x, ws.u.data(), ws.g.data(), y, 0.0);
     flush(ws);
     state.readings += 1.0;
+    if (D.m > s.max_atoms + 1) compress(s, ws);  // adapted again and again, without an update
     return before;
   }
 

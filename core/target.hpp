@@ -65,6 +65,7 @@ struct RobustTarget : Target {
   // Whether offset or std moved.
   bool observe(double y, Standardization s) {
     if (count >= SAMPLE) return false;
+    n_seen = std::clamp(n_seen, 0.0, double(SAMPLE - 1));
     sample[int(n_seen++)] = y;
     const auto middle = [](std::vector<double>& v) {
       std::sort(v.begin(), v.end());

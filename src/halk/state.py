@@ -20,7 +20,7 @@ COUNT, MEAN, SQUARES, OFFSET, STD, ADOPTED = range(6)
 TARGET, ADAPTATION, SCALE, READINGS = slice(6), slice(6, 10), 10, 11
 """Then what its adaptation remembers, its multiple of the length scale, and a count."""
 
-READS, SUSPECTS = 57, 58
+SEEN, SAMPLE, READS, SUSPECTS = 6, 50, 57, 58
 """Of an agent of second order, after its target and the sample of its scale."""
 
 TOLERANCE, MULTIPLIER, VIOLATION, ASKED, TOLD = range(5)
@@ -79,7 +79,12 @@ def check_native_state(
         | {"readings": agents[:, READS if is_second else READINGS]}
     )
     require_each("std", "be positive", agents[:, STD], agents[:, STD] > 0)
-    if not is_second:
+    kept = np.delete(edges, VIOLATION, axis=1)
+    require_each("edges", "not be negative", kept, kept >= 0)
+    if is_second:
+        seen, rule = agents[:, SEEN], f"be a number of readings below {SAMPLE + 1}"
+        require_each("agents", rule, seen, (seen >= 0) & (seen <= SAMPLE))
+    else:
         require_each("scale", "be positive", agents[:, SCALE], agents[:, SCALE] > 0)
     return arrays | {"order": order}
 

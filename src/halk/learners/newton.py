@@ -74,7 +74,8 @@ class NewtonHALK(KernelLearner):
         ``"auto"`` finds them with the first readings, 20 per agent (200 for a single
         agent): the best by the likelihood of what is predicted before it is learned.
     noise : "auto", float or one per agent
-        Variance of a reading about the field, as a share of the field's own variance.
+        Variance of a reading about the field, in units of the prior variance: with
+        ``standardize="common"`` a share of the variance of the readings themselves.
     loss : Loss, default ``Squared()``
         Huber, absolute, quantile, epsilon-insensitive and logistic losses are bounded
         by parabolas; for others use :class:`HALK`.
@@ -270,7 +271,8 @@ class NewtonHALK(KernelLearner):
             NaN where an agent has no reading.
         """
         super().learn_many(X, Y)
-        self.search_again()
+        if self._executor is not None:  # many calls of few readings shall stay cheap
+            self._search.search(growth=1.25)
 
     def learn_readings(self, agents: Any, X: Any, Y: Any) -> None:
         """Learn single readings in the order they came, each in a step of its own.
@@ -283,7 +285,8 @@ class NewtonHALK(KernelLearner):
         Y : array (n,)
         """
         super().learn_readings(agents, X, Y)
-        self.search_again()
+        if self._executor is not None:  # many calls of few readings shall stay cheap
+            self._search.search(growth=1.25)
 
     def search_again(self) -> None:
         """Look for length scales and noise with the readings so far, if still open."""

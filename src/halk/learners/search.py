@@ -25,11 +25,12 @@ from halk.state import OFFSET, STD, check_counts, take
 
 AUTO = "auto"
 
-PER_AGENT, ALONE, LARGEST = 20, 200, 5_000
-"""Readings to search with: per agent of a network, of a single agent, in all."""
+PER_AGENT, ALONE, LARGEST, FEWEST = 20, 200, 5_000, 5
+"""Readings to search with: per agent of a network, of a single agent; in all, unless
+that is fewer than so many per agent."""
 
 FACTORS = (0.25, 0.6, 1.5, 4.0)
-NOISES = (0.0003, 0.003, 0.03, 0.3)
+NOISES = (0.0003, 0.003, 0.03, 0.3, 1.0)
 """Where the search begins: length scales over the spread of the inputs, and noise."""
 START_NOISE = 0.03
 """What the noise is taken for while there is hardly a reading to go by."""
@@ -102,17 +103,19 @@ class Search:
             self.length_scale = _as_length(np.full(n_features, np.sqrt(n_features)))
         self.noise = START_NOISE if self._finds[1] else noise
         most = ALONE if n_agents == 1 else PER_AGENT * n_agents
-        self._most, self._searched = max(min(most, LARGEST), 2), 0
+        self._most, self._searched = min(most, max(LARGEST, FEWEST * n_agents)), 0
         finds_any = any(self._finds) or is_common
         self._kept: list[Readings] | None = [] if finds_any else None
         self.steps_made = 0
-        self.live = self._simulate(self.length_scale, self.noise)
+        self.live = self._simulate(self.length_scale, self.noise, self.unit)
 
-    def _simulate(self, length_scale: Any, noise: Any) -> NewtonSimulator:
+    def _simulate(
+        self, length_scale: Any, noise: Any, unit: tuple[float, float]
+    ) -> NewtonSimulator:
         made = self._make(self.n_features, length_scale, noise)
         if self._is_common:
             target = made.target
-            target[:, [OFFSET, STD]] = self.unit
+            target[:, [OFFSET, STD]] = unit
             made.target = target
         return made
 
@@ -126,8 +129,12 @@ class Search:
             wanted = max(2 * self._searched, 1) - self._n_kept
             n_steps = int(np.searchsorted(rest.start, min(wanted, self._room)))
             part = _cut(rest, 0, max(n_steps, 1))
-            records.append(self._learn(part))
-            self._kept.append(_copy(part))
+            before = self.steps_made
+            try:
+                records.append(self._learn(part))
+            finally:  # an interrupt: what was learned is kept
+                made = self.steps_made - before
+                self._kept.append(_copy(_cut(part, 0, made)))
             if self._n_kept >= min(max(2 * self._searched, 1), self._most):
                 self.search()
         if self.steps_made < len(readings.start) - 1 or not records:
@@ -163,40 +170,42 @@ class Search:
         is_plain = self._kept is None and self.live.n_features == self.n_features
         return is_plain and self.live.learn_one(x, y, takes_labels)
 
-    def search(self) -> None:
-        """Look for better numbers with the readings kept, unless they are the same."""
-        if self._kept is None or self._n_kept == self._searched:
+    def search(self, growth: float = 1.0) -> None:
+        """Look for better numbers, if the readings are ``growth`` times as many."""
+        if self._kept is None or self._n_kept <= growth * self._searched:
             return
         readings = _join_readings(self._kept)
-        self._searched = len(readings.y)
-        if self._is_common:
-            self.unit = _measure_unit(readings.y)
-        best = self._find_best(readings)
+        unit = _measure_unit(readings.y) if self._is_common else self.unit
+        best = self._find_best(readings, unit)
+        self._searched, self.unit = (
+            len(readings.y),
+            unit,
+        )  # an interrupt changes nothing
         self.live, self.noise = best.simulator, best.noise
         if self._finds[0]:
             self.length_scale = _as_length(best.length_scale)
         if self._searched >= self._most:
             self._kept = None
 
-    def _find_best(self, readings: Readings) -> Candidate:
+    def _find_best(self, readings: Readings, unit: tuple[float, float]) -> Candidate:
         labelled = self._labelled(readings)
 
         def judge(length_scale: Any, noise: Any) -> Candidate:
             given = _as_length(length_scale) if self._finds[0] else length_scale
-            simulator = self._simulate(given, noise)
+            simulator = self._simulate(given, noise, unit)
             score = _score(simulator.run(labelled), readings, simulator)
             return Candidate(score, simulator, length_scale, noise)
 
         spread = readings.x.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0) * np.sqrt(self.n_features)
-        is_early = self._searched < min(max(4, self._n_agents), self._most)
+        is_early = len(readings.y) < min(max(4, 3 * self._n_agents), self._most)
         factors, noises = ((1.0,), (START_NOISE,)) if is_early else (FACTORS, NOISES)
         scales: list[Any] = [self.length_scale]
         features: list[Any] = []
         if self._finds[0]:
             scales = [factor * spread for factor in factors]
             has_few = self.n_features <= MANY
-            features = list(range(self.n_features)) if has_few else [slice(None)]
+            features = [slice(None), *(range(self.n_features) if has_few else ())]
         grid = product(scales, noises if self._finds[1] else [self.noise])
         best = max((judge(*numbers) for numbers in grid), key=_score_of)
         for stride in () if is_early else STRIDES:
@@ -302,7 +311,8 @@ class Search:
             require(searched <= n_kept, "searched", f"be at most {n_kept}", searched)
         live = self._make(self.n_features, scale, noise)
         live.load_state_dict(state)
-        self.unit = tuple(live.target[0, [OFFSET, STD]].tolist())
+        if self._is_common:
+            self.unit = tuple(live.target[0, [OFFSET, STD]].tolist())
         self.live, self.length_scale, self.noise = live, scale, noise
         self._kept, self._searched = kept, searched
 
