@@ -89,8 +89,8 @@ class NewtonHALK(KernelLearner):
         Budget of compression, spent when atoms were added.
     robust : float or None, default 3
         Standard deviations beyond which a reading, answer or query loses weight; half
-        as much again for an agent's first 20 readings. Of readings with the squared
-        loss only: other losses say themselves what a large residual counts.
+        as much again for an agent's first 20 readings. Readings do with the squared
+        loss only: others say themselves what a large residual counts.
     regularization : float, default 0
         ``lambda`` of S1 per reading.
     exchange : {"predictions", "readings"}

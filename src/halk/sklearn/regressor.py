@@ -15,9 +15,9 @@ from halk.sklearn.base import Online
 class KernelRegressor(RegressorMixin, Online):
     """Online Gaussian process regression, with a model that stays small.
 
-    One agent of :class:`halk.NewtonHALK`: every row is learned once, and is not kept.
-    Length scales, one per feature, noise and the target's unit are found with the first
-    200 rows, so inputs need no scaling.
+    One agent of :class:`halk.NewtonHALK`: every row is learned once. Length scales, one
+    per feature, noise and the target's unit are found with the first 200 rows, which
+    are kept until then, so inputs need no scaling.
 
     Parameters
     ----------
