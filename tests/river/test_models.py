@@ -31,7 +31,7 @@ def test_it_is_the_regressor_of_tables_bit_for_bit(rows):
     table = TableRegressor(forgetting=0.999, robust=5.0).partial_fit(X, y)
     got = [ours.predict_one(dict(zip("abc", x, strict=True))) for x in X]
     np.testing.assert_array_equal(got, table.predict(X))
-    assert ours.n_atoms == table.n_atoms_
+    assert ours.n_atoms_ == table.n_atoms_
 
 
 def test_it_is_newton_halk_bit_for_bit(rows):

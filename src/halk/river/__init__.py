@@ -3,7 +3,6 @@
 Needs river: ``pip install 'halk[river]'``.
 """
 
-from halk.river.classifier import KernelClassifier
-from halk.river.regressor import KernelRegressor
+from halk.river.estimators import KernelClassifier, KernelRegressor
 
 __all__ = ["KernelClassifier", "KernelRegressor"]

@@ -7,22 +7,23 @@ from math import isinf, isnan, sqrt
 from typing import Any
 
 import numpy as np
+from river import stats
 
 from halk._validation import Matrix, Vector
 
 
-def numbers(X: Any) -> tuple[list[Hashable], Matrix]:
+def read_features(X: Any) -> tuple[list[Hashable], Matrix]:
     """Return names and values (n, p) of one reading, a dict, or of a pandas frame."""
     if not hasattr(X, "columns"):
-        row = [_number(name, value) for name, value in X.items()]
+        row = [_read_number(name, value) for name, value in X.items()]
         return list(X), np.array(row, np.float64)[None]
     values = np.empty((len(X), len(X.columns)))
     for k, name in enumerate(X.columns):
-        values[:, k] = [_number(name, value) for value in X[name].tolist()]
+        values[:, k] = [_read_number(name, value) for value in X[name].tolist()]
     return list(X.columns), values
 
 
-def _number(name: Hashable, value: Any) -> float:
+def _read_number(name: Hashable, value: Any) -> float:
     """Return a feature's value as a float, NaN for None."""
     try:
         number = float("nan" if value is None else value)
@@ -36,8 +37,8 @@ def _number(name: Hashable, value: Any) -> float:
     return number
 
 
-class Columns:
-    """Gives every feature a column, for good, and knows its mean and spread.
+class FeatureColumns:
+    """Gives every feature a column, for good, and knows its mean and std.
 
     Features that are new in the same reading are ordered by name, so that the order of
     a dict does not matter.
@@ -45,24 +46,22 @@ class Columns:
 
     def __init__(self) -> None:
         self.number: dict[Hashable, int] = {}
-        self._statistics: dict[Hashable, list[float]] = {}  # count, mean, squares
+        self._variances: dict[Hashable, stats.Var] = {}
 
     def __len__(self) -> int:
         return len(self.number)
 
     def observe(self, names: list[Hashable], row: Vector) -> list[Hashable]:
-        """Take in a reading; return its features that have no column yet (Welford)."""
+        """Take in a reading; return its features that have no column yet."""
         waiting = []
         for name, value in zip(names, row.tolist(), strict=True):
             if isnan(value):
                 continue
             if name not in self.number:
                 waiting.append(name)
-            known = self._statistics.setdefault(name, [0.0, 0.0, 0.0])
-            away = value - known[1]
-            known[0] += 1.0
-            known[1] += away / known[0]
-            known[2] += away * (value - known[1])
+            if name not in self._variances:
+                self._variances[name] = stats.Var(ddof=0)
+            self._variances[name].update(value)
         return sorted(waiting, key=lambda name: (str(name), type(name).__name__))
 
     def add(self, names: Iterable[Hashable]) -> None:
@@ -70,25 +69,17 @@ class Columns:
         for name in names:
             self.number[name] = len(self.number)
 
-    def count(self, name: Hashable) -> float:
-        """Return how many values of a feature there were."""
-        return self._statistics[name][0]
-
-    def mean(self, name: Hashable) -> float:
-        """Return the mean of a feature's values."""
-        return self._statistics[name][1]
-
-    def spread(self, name: Hashable) -> float:
-        """Return the standard deviation of a feature's values."""
-        count, _, squares = self._statistics[name]
-        return sqrt(squares / count)
+    def summarize(self, name: Hashable) -> tuple[float, float, float]:
+        """Return count, mean and std of a feature's values."""
+        variance = self._variances[name]
+        return variance.mean.n, variance.mean.get(), sqrt(variance.get())
 
     def place(self, names: list[Hashable], values: Matrix) -> Matrix:
         """Return values in their columns; those of features without one are left out.
 
         What is missing is the mean of the feature so far.
         """
-        means = [self.mean(name) for name in self.number]
+        means = [self._variances[name].mean.get() for name in self.number]
         placed = np.tile(np.array(means, np.float64), (len(values), 1))
         for k, name in enumerate(names):
             at = self.number.get(name)

@@ -3,10 +3,8 @@
 Needs scikit-learn: ``pip install 'halk[sklearn]'``.
 """
 
-from halk.sklearn.classifier import KernelClassifier
-from halk.sklearn.network_classifier import NetworkClassifier
-from halk.sklearn.network_regressor import NetworkRegressor
-from halk.sklearn.regressor import KernelRegressor
+from halk.sklearn.estimators import KernelClassifier, KernelRegressor
+from halk.sklearn.network import NetworkClassifier, NetworkRegressor
 
 __all__ = [
     "KernelClassifier",
