@@ -24,27 +24,6 @@ from halk._validation import (
     require,
 )
 
-__all__ = [
-    "Compression",
-    "Constants",
-    "Plan",
-    "Problem",
-    "compression",
-    "constants",
-    "dual_regularization_range",
-    "gap_bound",
-    "is_dual_regularization_admissible",
-    "model_order_bound",
-    "plan",
-    "practical_tightening",
-    "proximity_constants",
-    "regression_problem",
-    "squared_loss_lipschitz",
-    "tightening",
-    "unmet_conditions",
-]
-
-
 # Steps to step size, and the units of compression -------------------------------------
 
 

@@ -125,8 +125,7 @@ def _check_pair(h: Proximity, line: Vector) -> None:
     """Check what concerns both arguments: symmetry, agreement, joint convexity."""
     a, b = (np.ravel(grid) for grid in np.meshgrid(line, line))
     v, mirrored = h.value(a, b), h.value(b, a)
-    is_same = near(mirrored, v, _ROUNDING)
-    law(is_same, "symmetric", h, a=a, b=b, h_ab=v, h_ba=mirrored)
+    law(near(mirrored, v, _ROUNDING), "symmetric", h, a=a, b=b, h_ab=v, h_ba=mirrored)
     law((a != b) | (v == 0), "zero at agreement", h, a=a, value=v)
     first, second = h.slope(a, b), h.slope(b, a)
     pull = first * (a[:, None] - a) + second * (b[:, None] - b)

@@ -51,8 +51,7 @@ def check_kernel(kernel: Any, n_features: int | None = None, seed: int = 0) -> N
     check_value(kernel)
     K, pairs = _evaluate(kernel, X[:8], X[6:12]), product(X[:8], X[6:12])
     one = np.reshape([_evaluate(kernel, x[None], y[None]) for x, y in pairs], K.shape)
-    is_same = near(one, K, _ROUNDING)
-    law(is_same, "matrix is pointwise", kernel, matrix=K, pointwise=one)
+    law(near(one, K, _ROUNDING), "matrix is pointwise", kernel, matrix=K, pointwise=one)
     is_same = np.array_equal(kernel(X), kernel(X, X))
     law(is_same, "Gram of one set", kernel, "kernel(X) differs from kernel(X, X)")
     for far, scale in product((1.0, 30.0, 1e4, 1e9), (1.0, _FACTOR)):
@@ -98,8 +97,7 @@ def _check_gram(kernel: Kernel, X: Matrix) -> Matrix:
     values, vectors = np.linalg.eigh(K)
     where = f"c'Kc = {values[0]:.3g} for c = {vectors[:, 0].round(3).tolist()} at the "
     where += f"points {X.round(3).tolist()}"
-    is_psd = values[0] >= -_ROUNDING * np.trace(K)
-    law(is_psd, "positive semidefinite", kernel, where)
+    law(values[0] >= -_ROUNDING * np.trace(K), "positive semidefinite", kernel, where)
     return K
 
 

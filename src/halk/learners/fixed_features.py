@@ -34,7 +34,7 @@ Writes = list[tuple[Any, Any, Any]]
 """Arrays, where in them, and what to store there."""
 
 
-class Setup(NamedTuple):
+class FeatureSetup(NamedTuple):
     """What makes a learner with fixed features."""
 
     network: Network
@@ -94,7 +94,7 @@ class IndependentAgents:
     list of assignments; if storing is interrupted, the list is gone through again.
     """
 
-    def __init__(self, setup: Setup, n_features: int) -> None:
+    def __init__(self, setup: FeatureSetup, n_features: int) -> None:
         setup.features.check_features(n_features)
         self.setup = setup
         self.n_features = n_features
@@ -295,7 +295,9 @@ class FeatureLearner(Learner):
             numbers, self.regularization, self.dual_regularization, self.tightening,
             self.norm_bound, self.coupling, self.step, standardize=False,
         )  # fmt: skip
-        self._setup = Setup(self.network, features, loss, proximity, shared, numbers)
+        self._setup = FeatureSetup(
+            self.network, features, loss, proximity, shared, numbers
+        )
 
     def _make_executor(self, n_features: int) -> IndependentAgents:
         return self.executor(self._setup, n_features)

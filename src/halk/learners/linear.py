@@ -13,9 +13,9 @@ from halk._validation import Indices, Matrix, Vector
 from halk.features import FeatureMap, Monomials
 from halk.learners.fixed_features import (
     FeatureLearner,
+    FeatureSetup,
     IndependentAgents,
     RoundTrip,
-    Setup,
     Writes,
     find_edges,
     squared_norms,
@@ -33,7 +33,7 @@ class PrimalDualAgents(IndependentAgents):
     S3 to S6, S8 and S9 with ``phi(x)`` for ``k(x, .)``.
     """
 
-    def __init__(self, setup: Setup, n_features: int) -> None:
+    def __init__(self, setup: FeatureSetup, n_features: int) -> None:
         super().__init__(setup, n_features)
         self.state["multipliers"] = np.zeros(setup.network.n_edges)
 

@@ -13,9 +13,9 @@ from halk._validation import Indices, Matrix, nonnegative, positive, require
 from halk.features import RandomFourier
 from halk.learners.fixed_features import (
     FeatureLearner,
+    FeatureSetup,
     IndependentAgents,
     RoundTrip,
-    Setup,
     Writes,
     find_edges,
     squared_norms,
@@ -41,7 +41,7 @@ class ADMMAgents(IndependentAgents):
     """
 
     def __init__(
-        self, setup: Setup, n_features: int, penalty: float, threshold: float,
+        self, setup: FeatureSetup, n_features: int, penalty: float, threshold: float,
         decay: float,
     ) -> None:  # fmt: skip
         super().__init__(setup, n_features)

@@ -12,9 +12,9 @@ from halk._core import add_rows
 from halk.features import RandomFourier
 from halk.learners.fixed_features import (
     FeatureLearner,
+    FeatureSetup,
     IndependentAgents,
     RoundTrip,
-    Setup,
     Writes,
 )
 from halk.learners.settings import LOSS, PROXIMITY
@@ -30,7 +30,7 @@ class DiffusionAgents(IndependentAgents):
     of the silent ones stays with the agent.
     """
 
-    def __init__(self, setup: Setup, n_features: int) -> None:
+    def __init__(self, setup: FeatureSetup, n_features: int) -> None:
         super().__init__(setup, n_features)
         degrees = setup.network.degree[setup.network.edges]
         self._mixing = 1.0 / (1.0 + degrees.max(axis=1).astype(np.float64))

@@ -32,12 +32,12 @@ from halk.reference.formulas import (
     polynomial,
     rational_quadratic,
 )
-from halk.reference.network import HALK, Exchange, Info, komp
+from halk.reference.network import HALK, Info, Messages, komp
 from halk.reference.newton import BOUNDS, NewtonAgent, NewtonHALK, NewtonInfo
 
 __all__ = [
     "ADMM", "BOUNDS", "HALK", "LOSSES", "PROXIMITIES", "AdaptiveHALK", "Array",
-    "Diffusion", "Exchange", "Guards", "Info", "Kernel", "Loss", "NewtonAgent",
+    "Diffusion", "Guards", "Info", "Kernel", "Loss", "Messages", "NewtonAgent",
     "NewtonHALK", "NewtonInfo", "PrimalDual", "gaussian", "komp", "laplacian",
     "leave_one_out_length_scale", "linear", "matern32", "matern52", "periodic",
     "polynomial", "rational_quadratic",

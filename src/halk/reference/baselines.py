@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from halk.reference.formulas import LOSSES, Array, Loss, linear
-from halk.reference.network import HALK, Exchange, Info
+from halk.reference.network import HALK, Info, Messages
 
 
 class PrimalDual(HALK):
@@ -59,7 +59,7 @@ class PrimalDual(HALK):
     def _compress(self, i: int, atoms: Array, weights: Array) -> tuple[Any, Array]:
         return np.arange(len(atoms)), weights
 
-    def _teachers(self, i: int, seen: Exchange) -> list[int]:
+    def _teachers(self, i: int, seen: Messages) -> list[int]:
         """Return all neighbours with a reading: all of them count in S9."""
         asked = [j for j in self.neighbours[i] if j in seen.asking]
         return asked if self.coupling == "exact" else []
@@ -79,7 +79,7 @@ class Diffusion(PrimalDual):
         self.w = mixed
         return info
 
-    def _teachers(self, i: int, seen: Exchange) -> list[int]:
+    def _teachers(self, i: int, seen: Messages) -> list[int]:
         return []
 
 
@@ -125,7 +125,7 @@ class ADMM(PrimalDual):
         self.readings[seen.asking] += 1
         return Info(seen.own, seen.answers, np.full(self.n_agents, np.nan))
 
-    def _descend(self, i: int, seen: Exchange) -> Array:
+    def _descend(self, i: int, seen: Messages) -> Array:
         """Return ``w_i`` after a step down the augmented Lagrangian, linearised."""
         w, rho, slope = self.w[i], self.penalty, np.zeros_like(self.told[i])
         stiffness = 1 / self.step_size[i] + 2 * rho * len(self.neighbours[i])

@@ -70,7 +70,7 @@ def komp(
     return np.array(kept, dtype=np.int64), _refit(A, weights, kept)[0]
 
 
-class Exchange(NamedTuple):
+class Messages(NamedTuple):
     """What the agents know after one round trip of messages; NaN where nothing."""
 
     asking: list[int]  # agents with a reading
@@ -86,14 +86,6 @@ class Info(NamedTuple):
     own: Array  # (V,) F_i(x_i)
     answers: Array  # (E,) F_j(x_i)
     step_sizes: Array  # (V,) eta_i of S9
-
-
-def _add(atoms: Array, weights: Array, x: Array, c: float) -> tuple[Array, Array]:
-    """Return the expansion plus ``c k(x, .)``; an atom that equals x takes the c."""
-    same = np.flatnonzero(np.all(atoms == x, axis=1))
-    if len(same) == 0:
-        return np.vstack([atoms, x]), np.append(weights, c)
-    return atoms, weights + c * (np.arange(len(weights)) == same[0])
 
 
 class HALK:
@@ -198,7 +190,7 @@ class HALK:
         self.weights = [weights for _, weights in functions]
         return Info(self.offset + self.scale * seen.own, seen.answers, step_sizes)
 
-    def _exchange(self, x: Array, y: Array) -> Exchange:
+    def _exchange(self, x: Array, y: Array) -> Messages:
         """Count the readings in, let their agents ask, and the neighbours answer."""
         own, answers = np.full(self.n_agents, np.nan), np.full(len(self.edges), np.nan)
         asking = [i for i in range(self.n_agents) if not np.isnan(y[i])]
@@ -209,7 +201,7 @@ class HALK:
             for j in self.neighbours[i]:
                 self._adopt(j, i, own[i])
                 answers[self.edge[i, j]] = self.predict(j, x[[i]])[0]
-        return Exchange(asking, x, (y - self.offset) / self.scale, own, answers)
+        return Messages(asking, x, (y - self.offset) / self.scale, own, answers)
 
     def _adopt(self, j: int, i: int, own: float) -> None:
         """Give agent j, which has read nothing, the unit of the first that asks it."""
@@ -233,18 +225,18 @@ class HALK:
             self.weights[i] = self.weights[i] * (self.scale[i] / std)
             self.scale[i] = std
 
-    def _arguments(self, e: int, seen: Exchange) -> tuple[float, float]:
+    def _arguments(self, e: int, seen: Messages) -> tuple[float, float]:
         """Return what h compares on edge (i, j): f_i(x_i), F_j(x_i), in i's units."""
         i = self.edges[e][0]
         return seen.own[i], (seen.answers[e] - self.offset[i]) / self.scale[i]
 
-    def _teachers(self, i: int, seen: Exchange) -> list[int]:
+    def _teachers(self, i: int, seen: Messages) -> list[int]:
         """Return the neighbours whose constraints pull on f_i in this step."""
         asked = [j for j in self.neighbours[i] if j in seen.asking]
         bound = [j for j in asked if self.multipliers[self.edge[j, i]] > 0]
         return bound if self.coupling == "exact" else []
 
-    def _own_pull(self, i: int, seen: Exchange) -> float:
+    def _own_pull(self, i: int, seen: Messages) -> float:
         """S3: ``g_i = loss' + sum_j mu_ij d1h(f_i(x_i), f_j(x_i))``."""
         pull = self.loss.derivative(seen.own[i], seen.target[i])
         for j in self.neighbours[i]:
@@ -252,7 +244,7 @@ class HALK:
             pull += self.multipliers[self.edge[i, j]] * self.proximity.derivative(a, b)
         return pull
 
-    def _neighbour_pull(self, i: int, j: int, seen: Exchange) -> float:
+    def _neighbour_pull(self, i: int, j: int, seen: Messages) -> float:
         """S4: ``g_ji = mu_ji d2h(f_j(x_j), f_i(x_j))``, from j's units to i's.
 
         h is symmetric, so ``d2h(a, b) = d1h(b, a)``.
@@ -261,16 +253,15 @@ class HALK:
         pull = self.multipliers[self.edge[j, i]] * self.proximity.derivative(b, a)
         return float(pull * self.scale[i] / self.scale[j])
 
-    def _update(self, i: int, seen: Exchange, eta: float) -> tuple[Array, Array]:
+    def _update(self, i: int, seen: Messages, eta: float) -> tuple[Array, Array]:
         """S5, S7, S8: ``(1 - eta lambda) f_i - eta sum_x g k(x, .)``, compressed."""
-        atoms, weights = self.atoms[i], self.weights[i]
+        weights, entering = self.weights[i], self._teachers(i, seen)
+        pulls = [self._neighbour_pull(i, j, seen) for j in entering]
         if i in seen.asking:
             weights = (1 - eta * self.regularization) * weights
-            pull = self._own_pull(i, seen)
-            atoms, weights = _add(atoms, weights, seen.x[i], -eta * pull)
-        for j in self._teachers(i, seen):
-            pull = self._neighbour_pull(i, j, seen)
-            atoms, weights = _add(atoms, weights, seen.x[j], -eta * pull)
+            entering, pulls = [i, *entering], [self._own_pull(i, seen), *pulls]
+        atoms = np.vstack([self.atoms[i], seen.x[entering]])
+        weights = np.append(weights, -eta * np.array(pulls))
         kept, weights = self._compress(i, atoms, weights)
         return atoms[kept], self._project(i, atoms[kept], weights)
 
@@ -283,7 +274,7 @@ class HALK:
         is_constant = self.standardize is True and std <= 1e-9 * abs(self.mean[i])
         return self.standardize is False or (self.count[i] >= 10 and not is_constant)
 
-    def _multiplier(self, e: int, seen: Exchange) -> float:
+    def _multiplier(self, e: int, seen: Messages) -> float:
         """S6: ``[mu_ij (1 - delta eta^2) + eta (h - gamma_ij + nu)]_+`` if i asked."""
         i, mu = self.edges[e][0], float(self.multipliers[e])
         if i not in seen.asking or not self._knows_its_units(i):
@@ -300,7 +291,7 @@ class HALK:
             return weights
         return weights * float(self.norm_bound / np.sqrt(square))
 
-    def _step_size(self, i: int, seen: Exchange) -> float:
+    def _step_size(self, i: int, seen: Messages) -> float:
         """S9: ``eta / (1 + eta kappa (loss'' + 2 sum mu_ij h'' + 2 sum mu_ji h''))``.
 
         An agent's own terms always count, those of its neighbours where they pull in

@@ -19,7 +19,7 @@ from halk.network import Network
 
 
 class OnlineEstimator(Adapter, BaseEstimator):
-    """``fit`` and ``partial_fit``, by one agent or, with ``Sensors``, by many."""
+    """``fit`` and ``partial_fit``, by one agent or, with ``SensorColumn``, by many."""
 
     _target: ClassVar[Mapping[str, Any]] = {}
     """Options of ``validate_data`` for targets."""

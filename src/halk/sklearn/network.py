@@ -47,7 +47,7 @@ def split_column(X: Any, sensor: Any) -> tuple[list[str], Any]:
     return names, X[others] if is_frame else X[:, others]
 
 
-class Sensors(OnlineEstimator):
+class SensorColumn(OnlineEstimator):
     """Mixin: rows of many sensors, each an agent of one network."""
 
     network_: Network
@@ -127,7 +127,7 @@ class Sensors(OnlineEstimator):
         return np.array([number[name] for name in sensors], np.int64)
 
 
-class NetworkRegressor(Sensors, KernelRegressor):
+class NetworkRegressor(SensorColumn, KernelRegressor):
     """Online kernel regression by sensors that learn from their neighbours.
 
     A column of the table says which sensor a row belongs to. Every sensor has a
@@ -217,7 +217,7 @@ class NetworkRegressor(Sensors, KernelRegressor):
         return float(y.var()) or 1.0
 
 
-class NetworkClassifier(Sensors, KernelClassifier):
+class NetworkClassifier(SensorColumn, KernelClassifier):
     """Online kernel classification by sensors that learn from their neighbours.
 
     Parameters
