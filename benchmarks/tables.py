@@ -16,19 +16,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor
 
+from halk.data import Readings, Schema, Sensors, examine
+from halk.data.doctor import Examined
+from halk.data.findings import Findings
+from halk.data.schema import Input
 from halk.sensing.fitting import fitted
 from halk.sensing.model import SensorModel
 from halk.sensing.options import Options
-from halk.tables import Rows, Schema, Sensors, examine
-from halk.tables.doctor import Examined
-from halk.tables.findings import Findings
-from halk.tables.schema import Input
 
 WITHHELD = 0.2
 BLOCKS = 5
 """Refits of methods that do not learn online, over the last third of the readings."""
 
-Predict = Callable[[Rows], Any]
+Predict = Callable[[Readings], Any]
 
 
 class Result(NamedTuple):
@@ -41,27 +41,27 @@ class Result(NamedTuple):
     seconds: float
 
 
-def part(rows: Rows, kept: Any) -> Rows:
+def part(rows: Readings, kept: Any) -> Readings:
     """Return some of the readings."""
-    return Rows(rows.agent[kept], rows.x[kept], rows.y[kept])
+    return Readings(rows.sensor[kept], rows.x[kept], rows.y[kept])
 
 
-def error(rows: Rows, values: Any) -> float:
+def error(rows: Readings, values: Any) -> float:
     """Return the root mean square error."""
     return float(np.sqrt(np.mean((values - rows.y) ** 2)))
 
 
 def of_halk(
-    found: Examined, train: Rows, test: Rows, name: str, **options: Any
+    found: Examined, train: Readings, test: Readings, name: str, **options: Any
 ) -> Result:
     """Return what ``halk fit`` comes to."""
     began = time.perf_counter()
-    table = found._replace(rows=train, findings=Findings())
+    table = found._replace(readings=train, findings=Findings())
     model: SensorModel = fitted(
         table, None, Options(**options), None, 0.9, False, lambda what, share: None
     )
     seconds = time.perf_counter() - began
-    made = model.predicted(test.agent, test.x)
+    made = model.predicted(test.sensor, test.x)
     is_known = ~np.isnan(made.low)
     inside = (test.y >= made.low) & (test.y <= made.high)
     return Result(
@@ -70,43 +70,43 @@ def of_halk(
     )  # fmt: skip
 
 
-def pooled(found: Examined, rows: Rows) -> tuple[Examined, Rows]:
+def pooled(found: Examined, rows: Readings) -> tuple[Examined, Readings]:
     """Return the same readings as those of one sensor that knows where it is."""
     schema, sensors = found.schema, found.sensors
     assert schema is not None
     assert sensors is not None
-    flat = sensors.flat()[rows.agent]
-    columns = [sensors.attributes[name][rows.agent] for name in sensors.attributes]
+    flat = sensors.plane()[rows.sensor]
+    columns = [sensors.attributes[name][rows.sensor] for name in sensors.attributes]
     x = np.column_stack([rows.x, flat, *columns])
     names = ["east_km", "north_km", *sensors.attributes]
     inputs = (*schema.inputs, *(Input(name, "number") for name in names))
     one = Schema(schema.sensor, schema.target, schema.unit, inputs)
-    made = Rows(np.zeros(len(rows.y), np.int64), x, rows.y)
-    return Examined(one, Sensors(("all",)), made, Findings()), made
+    made = Readings(np.zeros(len(rows.y), np.int64), x, rows.y)
+    return Examined(found.table, one, Sensors(("all",)), made, Findings()), made
 
 
-def mean_of(train: Rows, n_sensors: int) -> Predict:
+def mean_of(train: Readings, n_sensors: int) -> Predict:
     """Return each sensor's mean, and that of all for one without readings."""
-    counts = np.bincount(train.agent, minlength=n_sensors)
-    sums = np.bincount(train.agent, train.y, n_sensors)
+    counts = np.bincount(train.sensor, minlength=n_sensors)
+    sums = np.bincount(train.sensor, train.y, n_sensors)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), train.y.mean())
-    return lambda rows: means[rows.agent]
+    return lambda rows: means[rows.sensor]
 
 
-def boosted_each(train: Rows, n_sensors: int) -> Predict:
+def boosted_each(train: Readings, n_sensors: int) -> Predict:
     """Return scikit-learn's gradient boosting, one for each sensor."""
     models = {}
     for i in range(n_sensors):
-        mine = train.agent == i
+        mine = train.sensor == i
         if mine.sum() > 1:
             model = GradientBoostingRegressor(random_state=0)
             models[i] = model.fit(train.x[mine], train.y[mine])
     fallback = mean_of(train, n_sensors)
 
-    def predict(rows: Rows) -> Any:
+    def predict(rows: Readings) -> Any:
         values = fallback(rows).copy()
         for i, model in models.items():
-            mine = rows.agent == i
+            mine = rows.sensor == i
             if mine.any():
                 values[mine] = model.predict(rows.x[mine])
         return values
@@ -114,10 +114,10 @@ def boosted_each(train: Rows, n_sensors: int) -> Predict:
     return predict
 
 
-def boosted_pooled(found: Examined) -> Callable[[Rows, int], Predict]:
+def boosted_pooled(found: Examined) -> Callable[[Readings, int], Predict]:
     """Return gradient boosting of all readings in one place, with places as inputs."""
 
-    def train(rows: Rows, n_sensors: int) -> Predict:
+    def train(rows: Readings, n_sensors: int) -> Predict:
         x = pooled(found, rows)[1].x
         model = GradientBoostingRegressor(random_state=0).fit(x, rows.y)
         return lambda asked: model.predict(pooled(found, asked)[1].x)
@@ -126,7 +126,11 @@ def boosted_pooled(found: Examined) -> Callable[[Rows, int], Predict]:
 
 
 def of_batch(
-    name: str, fit: Callable[[Rows, int], Predict], train: Rows, test: Rows, V: int
+    name: str,
+    fit: Callable[[Readings, int], Predict],
+    train: Readings,
+    test: Readings,
+    V: int,
 ) -> Result:
     """Return the errors of a method that is fitted to all readings at once."""
     began = time.perf_counter()
@@ -148,10 +152,10 @@ def judged(folder: Path, seed: int = 0) -> tuple[dict[str, Any], list[Result]]:
     """Return all methods on one table."""
     found = examine(str(folder / "readings.csv"), str(folder / "sensors.csv"))
     found.findings.refuse()
-    assert found.rows is not None
+    assert found.readings is not None
     assert found.sensors is not None
     assert found.schema is not None
-    rows, V = found.rows.readings(), len(found.sensors.names)
+    rows, V = found.readings.with_values(), len(found.sensors.names)
     away = np.random.default_rng([seed, 9]).random(len(rows.y)) < WITHHELD
     train, test = part(rows, ~away), part(rows, away)
     results = [of_halk(found, train, test, "halk fit")]

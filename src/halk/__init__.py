@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from halk import (
         bandwidth,
         checks,
+        data,
         evaluate,
         features,
         kernels,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         reference,
         sensing,
         streams,
-        tables,
         theory,
     )
     from halk.errors import CheckpointError, DivergenceError, HalkError, LawError
@@ -42,6 +42,7 @@ __all__ = [
     "__version__",
     "bandwidth",
     "checks",
+    "data",
     "evaluate",
     "features",
     "fit",
@@ -52,7 +53,6 @@ __all__ = [
     "reference",
     "sensing",
     "streams",
-    "tables",
     "theory",
 ]
 

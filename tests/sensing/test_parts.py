@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import halk
+from halk.data import Input, Schema, Sensors
 from halk.sensing import summary
 from halk.sensing.choices import Choices, network_of
 from halk.sensing.course import course, with_gaps
@@ -12,7 +13,6 @@ from halk.sensing.lengths import shown, width_of
 from halk.sensing.memory import KEPT, Memory, marks_of
 from halk.sensing.problem import TRIAL_READINGS, Problem
 from halk.sensing.scales import unit_of_functions
-from halk.tables import Input, Schema, Sensors
 from tests.sensing.network import made
 
 SCHEMA = Schema("sensor", "t_C", "°C", (Input("depth_m", "number", "m"),))
@@ -153,7 +153,7 @@ def test_places_are_as_far_apart_in_the_plane_as_on_the_globe():
     """Also in the north, where longitudes are close, and across the date line."""
     positions = np.array([[60.0, 179.5], [60.0, -179.5], [60.5, 179.5], [59.5, 179.9]])
     names = tuple("abcd")
-    flat = Sensors(names, positions, True, {}, ()).flat()
+    flat = Sensors(names, positions, True, {}, ()).plane()
     away = np.linalg.norm(flat[:, None] - flat[None], axis=2)
     lat, lon = np.radians(positions).T
     half = np.sin((lat[:, None] - lat) / 2) ** 2

@@ -153,7 +153,7 @@ def update(
 
 
 def _tell_update(learner: Any, came: Any, target: Path) -> None:
-    from halk.tables.findings import counted
+    from halk.data.findings import counted
 
     gained = came.learned
     before = f", {came.n_known} known before" if came.n_known else ""

@@ -77,12 +77,12 @@ def doctor(
     json
         Print the findings for machines.
     """
-    from halk.tables import Asked, examine
-    from halk.tables.findings import counted
+    from halk.data import Asked, examine
+    from halk.data.findings import counted
 
     asked = Asked(table.sensor, table.target, table.inputs, table.unit)
     found = examine(readings, sensors, asked, table.missing, table.skip_bad)
-    findings = found.findings.sorted
+    findings, read = found.findings.sorted, found.readings
     n_errors = len(found.findings.of("error"))
     if json:
         put_json(
@@ -90,18 +90,17 @@ def doctor(
                 "is_usable": n_errors == 0,
                 "schema": None if found.schema is None else found.schema.as_dict(),
                 "sensors": None if found.sensors is None else len(found.sensors.names),
-                "readings": None if found.rows is None
-                else int(found.rows.is_reading.sum()),
-                "gaps": None if found.rows is None else int(found.rows.is_gap.sum()),
+                "readings": None if read is None else int(read.is_reading.sum()),
+                "gaps": None if read is None else int(read.is_gap.sum()),
                 "findings": [finding.as_dict() for finding in findings],
             }
         )  # fmt: skip
     else:
         screen = console()
-        if found.schema is not None and found.rows is not None:
+        if found.schema is not None and read is not None:
             schema = found.schema
             inputs = ", ".join(f"{one.name} ({one.kind})" for one in schema.inputs)
-            n_readings = int(found.rows.is_reading.sum())
+            n_readings = int(read.is_reading.sum())
             n_sensors = 0 if found.sensors is None else len(found.sensors.names)
             screen.print(
                 f"{counted(n_readings, 'reading')} of {counted(n_sensors, 'sensor')}: "

@@ -92,7 +92,7 @@ def _counts(made: Any) -> dict[str, int]:
 
 def _tell(made: Any, out: str) -> None:
     from halk.cli.findings import told
-    from halk.tables.findings import counted
+    from halk.data.findings import counted
 
     told(console(is_error=True), made.findings.sorted)
     n = _counts(made)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from halk.cli.talk import table
+from halk.data.findings import counted
 from halk.sensing.summary import disagreements, sensor_rows, unit_of
-from halk.tables.findings import counted
 
 
 def chosen(model: Any) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from halk import Network
+from halk.data import Findings, read_table
+from halk.data.graphs import number_edges, read_edges
+from halk.data.sensors import read_sensors
 from halk.deploy.keys import Keys
 from halk.streams.files import meant
-from halk.tables import Findings, table_of
-from halk.tables.graphs import edges_of, pairs_of
-from halk.tables.sensors import sensors_of
 
 _WAYS = ("edges", "radius", "nearest")
 
@@ -31,8 +31,8 @@ def network_of(keys: Keys, edges: list[Keys], names: list[str]) -> Network:
     keys.must(sensors is None, "sensors", "go with radius or nearest", str(sensors))
     listed = [_edge(one, names) for one in edges]
     if path is not None:
-        listed = edges_of(path)
-    pairs, own = pairs_of(listed, tuple(names), str(path or keys.file))
+        listed = read_edges(path)
+    pairs, own = number_edges(listed, tuple(names), str(path or keys.file))
     limits = [tolerance if limit is None else limit for limit in own]
     if None in limits:
         a, b = (names[k] for k in pairs[limits.index(None)])
@@ -73,7 +73,7 @@ def _by_distance(
 ) -> Network:
     keys.must(tolerance is not None, "tolerance", "be given with distances", None)
     findings = Findings()
-    found = sensors_of(table_of(path, "sensors"), None, findings)
+    found = read_sensors(read_table(path, "sensors"), None, findings)
     findings.refuse()
     if found is None or found.positions is None:
         keys.refuse("sensors", f"must have lat and lon, or x and y, got {path}")

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
+from halk.data.cells import UNKNOWN
+from halk.data.times import seconds
 from halk.streams.cells import number
 from halk.streams.errors import DataError
 from halk.streams.files import meant
-from halk.tables.cells import UNKNOWN
-from halk.tables.timestamps import seconds
 
 
 class Row(NamedTuple):

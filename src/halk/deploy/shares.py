@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from halk.data import read_table
+from halk.data.cells import labels, numeric, timed
+from halk.data.times import are_times
 from halk.deploy.keys import Keys
 from halk.deploy.rows import Columns, Row
 from halk.streams.files import meant
-from halk.tables import table_of
-from halk.tables.cells import labels, numeric, timed
-from halk.tables.timestamps import are_times
 
 Shares = dict[str, list[Row]]
 
 
 def shares(keys: Keys, path: Any, sensor: str, columns: Columns) -> Shares:
     """Return the rows of every sensor, in the order of the table."""
-    table = table_of(path)
+    table = read_table(path)
     for word, name in _asked(sensor, columns):
         if name not in table.header:
             there = ", ".join(table.header)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Indices, Matrix
+from halk.data.sensors import Sensors
 from halk.learners import HALK
 from halk.learners.newton import FAMILIES
 from halk.network import Network
 from halk.sensing.encoding import Encoder, Part
 from halk.sensing.scales import STANDARDIZE
-from halk.tables.sensors import Sensors
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
-from halk.tables.schema import TIME, Schema
-from halk.tables.sensors import Sensors
-from halk.tables.timestamps import DAY, PERIODS, WEEK, YEAR, on_circle
+from halk.data.schema import TIME, Schema
+from halk.data.sensors import Sensors
+from halk.data.times import DAY, PERIODS, WEEK, YEAR, on_circle
 
 PLACE = "place"
 """The part of where a sensor is."""
@@ -58,7 +58,7 @@ class Part:
     def n_columns(self, sensors: Sensors) -> int:
         """Return how many numbers it becomes."""
         if self.kind == "place":
-            return int(sensors.flat().shape[1])
+            return int(sensors.plane().shape[1])
         return 2 if self.kind in PERIODS else 1
 
     def values(self, column: Vector) -> Matrix:
@@ -89,7 +89,7 @@ class Encoder:
         self, part: Part, columns: dict[str, Vector], agent: Indices, sensors: Sensors
     ) -> Matrix:
         if part.kind == "place":
-            return (sensors.flat() / part.length)[agent]
+            return (sensors.plane() / part.length)[agent]
         if part.kind == "attribute":
             return part.values(sensors.attributes[part.source][agent])
         return part.values(columns[part.source])
@@ -121,7 +121,7 @@ def candidates(
         elif np.ptp(column) > 0:
             found.append(_number_part(one.name, one.name, "number", column))
     if sensors.positions is not None and len(sensors.names) > 1:
-        flat = sensors.flat()
+        flat = sensors.plane()
         spread = float(np.sqrt(flat.var(axis=0).mean()))
         if spread > 0:
             found.append(Part(PLACE, PLACE, "place", 0.0, spread, 1.0))

@@ -20,6 +20,8 @@ from halk.checkpoint import (
     refuse,
     unpack,
 )
+from halk.data.schema import Schema
+from halk.data.sensors import Sensors
 from halk.errors import CheckpointError
 from halk.intervals import Intervals
 from halk.learners import HALK
@@ -29,8 +31,6 @@ from halk.sensing.learned import Learned
 from halk.sensing.memory import Memory
 from halk.sensing.reasons import Reason
 from halk.sensing.scales import Moments
-from halk.tables.schema import Schema
-from halk.tables.sensors import Sensors
 
 if TYPE_CHECKING:
     from halk.sensing.model import SensorModel

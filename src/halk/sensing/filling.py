@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Vector
+from halk.data.findings import Findings
+from halk.data.frames import is_frame, like
+from halk.data.sources import read_table
 from halk.streams.rows import Table
-from halk.tables.findings import Findings
-from halk.tables.frames import is_frame, like
-from halk.tables.sources import table_of
 
 if TYPE_CHECKING:
     from halk.sensing.model import SensorModel
@@ -64,11 +64,11 @@ def filled(
         As for :meth:`SensorModel.update`; without the column of values, every row is
         a gap.
     """
-    table = table_of(readings)
+    table = read_table(readings)
     rows, findings = model.rows_of(table, missing, skip_bad)
     findings.refuse()
     asked = rows.is_usable if everywhere else rows.is_gap
-    found = model.predicted(rows.agent[asked], rows.x[asked])
+    found = model.predicted(rows.sensor[asked], rows.x[asked])
     full = np.full((len(found), len(rows.y)), np.nan)
     full[:, asked] = found
     return Filled(

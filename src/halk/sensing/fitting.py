@@ -9,6 +9,14 @@ from typing import Any
 import numpy as np
 
 from halk._validation import choice, real, require
+from halk.data.doctor import Examined, examine
+from halk.data.findings import WARNING
+from halk.data.graphs import number_edges, read_edges
+from halk.data.readings import Readings
+from halk.data.schema import Asked
+from halk.data.sensors import Sensors
+from halk.data.suspicions import find_copies, sort_readings
+from halk.data.times import PARTS
 from halk.sensing.choices import Choices, Graph
 from halk.sensing.encoding import Part, candidates
 from halk.sensing.job import Job
@@ -18,14 +26,6 @@ from halk.sensing.problem import Problem
 from halk.sensing.reasons import reasons_of
 from halk.sensing.scales import spread_of
 from halk.sensing.trials import Trial, Trials
-from halk.tables.doctor import Examined, examine
-from halk.tables.findings import WARNING
-from halk.tables.graphs import edges_of, pairs_of
-from halk.tables.readings import Rows
-from halk.tables.schema import Asked
-from halk.tables.sensors import Sensors
-from halk.tables.suspicions import in_order, repeated
-from halk.tables.timestamps import PARTS
 
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
@@ -63,7 +63,7 @@ def fit(
     ----------
     readings : path, "-", frame, xarray dataset or dict of columns
         One row a reading: which sensor, one or more inputs, a value. CSV, Parquet or
-        NetCDF; pandas, polars or pyarrow. Rows without a value are gaps.
+        NetCDF; pandas, polars or pyarrow. Readings without a value are gaps.
     sensors : the same, optional
         One row a sensor: its name, place (lat and lon, or x and y), other attributes.
     graph : path, frame or pairs of names, optional
@@ -134,17 +134,17 @@ def fitted(
     progress: Progress,
 ) -> SensorModel:
     """Learn from a table that was examined."""
-    schema, sensors, rows = found.schema, found.sensors, found.rows
+    schema, sensors, rows = found.schema, found.sensors, found.readings
     if schema is None or sensors is None or rows is None:
         raise ValueError("a table with errors cannot be learned")
-    read = rows.readings()
-    read = in_order(read)
-    is_new = ~repeated(read)
-    read = Rows(read.agent[is_new], read.x[is_new], read.y[is_new])
+    read = rows.with_values()
+    read = sort_readings(read)
+    is_new = ~find_copies(read)
+    read = Readings(read.sensor[is_new], read.x[is_new], read.y[is_new])
     unit = 1.0 if options.scaling == "own" else spread_of(read.y)
     edges = _graph(graph, sensors, unit)
-    problem = Problem(schema, sensors, edges, read.agent, read.x, read.y)
-    parts = candidates(schema, sensors, read.x, read.agent, time_parts)
+    problem = Problem(schema, sensors, edges, read.sensor, read.x, read.y)
+    parts = candidates(schema, sensors, read.x, read.sensor, time_parts)
     begun = [part for part in parts if _begins(part, time_parts, quick)]
     start = Choices(tuple(begun))
     if quick:
@@ -211,7 +211,7 @@ def _graph(graph: Any, sensors: Sensors, spread: float) -> Graph | None:
         return None
     is_path = isinstance(graph, str) or hasattr(graph, "__fspath__")
     path = str(graph) if is_path else "graph"
-    pairs, limits = pairs_of(edges_of(graph), sensors.names, path)
+    pairs, limits = number_edges(read_edges(graph), sensors.names, path)
     own = [np.nan if limit is None else limit / spread for limit in limits]
     return Graph(np.array(pairs, np.int64).reshape(-1, 2), np.array(own))
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halk.data.readings import Readings
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part
 from halk.sensing.model import SensorModel
 from halk.sensing.problem import ATOMS, Problem, Size
 from halk.sensing.search import Search
 from halk.sensing.trials import Trial, Trials
-from halk.tables.readings import Rows
 
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
@@ -89,6 +89,6 @@ class Job(NamedTuple):
                 size.check(share)
             self.progress(what, share)
 
-        model.learn(Rows(problem.agent, problem.x, problem.y), told)
+        model.learn(Readings(problem.agent, problem.x, problem.y), told)
         model.choices = replace(choices, budget=learner.epsilon)
         return model

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from halk.data.readings import Readings
 from halk.learners import HALK
 from halk.sensing.choices import Choices
 from halk.sensing.course import Tell, course, taught
@@ -14,7 +15,6 @@ from halk.sensing.problem import rehearsals
 from halk.sensing.reasons import widths_now
 from halk.sensing.scales import Common
 from halk.sensing.widening import lesson, untaught, wider_if_better
-from halk.tables.readings import Rows
 
 if TYPE_CHECKING:
     from halk.sensing.model import SensorModel
@@ -32,13 +32,13 @@ SETTLING = 20
 """How often all readings are learned once more in the end, at most."""
 
 
-def learn(model: SensorModel, rows: Rows, tell: Tell) -> Learned:
+def learn(model: SensorModel, rows: Readings, tell: Tell) -> Learned:
     """Let a model learn readings that it never learned; return what came of them."""
     memory = model.memory
     n_old, n_new = len(memory.y), len(rows.y)
     rng = np.random.default_rng([0, model.learned.n_readings])
     order = rng.permutation(n_new)
-    agent = np.concatenate([memory.agent, rows.agent[order]])
+    agent = np.concatenate([memory.agent, rows.sensor[order]])
     x = np.concatenate([memory.x, rows.x[order]])
     y = np.concatenate([memory.y, rows.y[order]])
     # of a first table the larger part only teaches: while a model is young its errors
@@ -67,11 +67,11 @@ def learn(model: SensorModel, rows: Rows, tell: Tell) -> Learned:
     covered = model.intervals.observe(agent[new], misses)
     n_sensors = len(model.sensors.names)
     gained = Learned.from_misses(
-        rows.agent, agent[new], misses, y[new], covered, n_sensors
+        rows.sensor, agent[new], misses, y[new], covered, n_sensors
     )
     model.learned = model.learned.joined(gained)
     model.moments = common.moments
-    model.memory = memory.with_readings(rows.agent, rows.x, rows.y, rng)
+    model.memory = memory.with_readings(rows.sensor, rows.x, rows.y, rng)
     model.choices, model.learner = choices, learner
     model.reasons = widths_now(
         model.reasons, choices.parts, model.schema, model.sensors

@@ -4,11 +4,11 @@ import re
 from math import pi
 from typing import Any
 
+from halk.data.schema import Schema
+from halk.data.sensors import Sensors
+from halk.data.times import DAY, HOUR, PERIODS
 from halk.sensing.encoding import Part
 from halk.sensing.problem import Problem
-from halk.tables.schema import Schema
-from halk.tables.sensors import Sensors
-from halk.tables.timestamps import DAY, HOUR, PERIODS
 
 _TIMES = {"s": 1.0, "min": 60.0, "h": HOUR, "d": DAY, "y": 365.2425 * DAY}
 _CYCLES = {"hour": "h", "weekday": "d", "day": "d"}

@@ -9,6 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
+from halk.data.findings import Findings
+from halk.data.readings import Readings, read_readings
+from halk.data.schema import Schema
+from halk.data.sensors import Sensors
+from halk.data.sources import read_table
+from halk.data.suspicions import examine_far_out, examine_sizes, sort_readings
 from halk.intervals import Intervals
 from halk.learners import HALK
 from halk.sensing import files, filling, learning
@@ -21,12 +27,6 @@ from halk.sensing.scales import Moments
 from halk.sensing.widening import tell_of_widths
 from halk.streams.files import meant
 from halk.streams.rows import Table
-from halk.tables.findings import Findings
-from halk.tables.readings import Rows, rows_of
-from halk.tables.schema import Schema
-from halk.tables.sensors import Sensors
-from halk.tables.sources import table_of
-from halk.tables.suspicions import examine_far_out, examine_sizes, in_order
 
 COMPARED = 2_000
 """Readings that tell what is near."""
@@ -102,7 +102,7 @@ class SensorModel:
 
     # learning
 
-    def learn(self, rows: Rows, tell: Tell = lambda share: None) -> Learned:
+    def learn(self, rows: Readings, tell: Tell = lambda share: None) -> Learned:
         """Learn readings that were never learned; return what came of them."""
         self._near = None
         return learning.learn(self, rows, tell)
@@ -124,17 +124,17 @@ class SensorModel:
         readings : path, "-", frame, dataset or dict of columns
             With the columns that the first table had.
         """
-        table = table_of(readings)
+        table = read_table(readings)
         rows, findings = self.rows_of(table, missing, skip_bad, has_values=True)
-        read = in_order(rows.readings())
+        read = sort_readings(rows.with_values())
         examine_sizes(table.path, self.schema, read.y, findings, self.memory.y)
         findings.refuse()
         if len(read.y):
             examine_far_out(
                 table.path, self.schema, read, self.sensors, findings, self.memory.y
             )
-        is_known = self.memory.is_known(read.agent, read.x, read.y)
-        fresh = Rows(read.agent[~is_known], read.x[~is_known], read.y[~is_known])
+        is_known = self.memory.is_known(read.sensor, read.x, read.y)
+        fresh = Readings(read.sensor[~is_known], read.x[~is_known], read.y[~is_known])
         before, widths = self.learned.error, self.choices.parts
         gained = Learned.nothing(len(self.sensors.names))
         if len(fresh.y):
@@ -178,9 +178,9 @@ class SensorModel:
             for name, column in columns.items()
         }
         table = {self.schema.sensor: [str(sensor)] * longest} | full
-        rows, findings = self.rows_of(table_of(table))
+        rows, findings = self.rows_of(read_table(table))
         findings.refuse()
-        return self.predicted(rows.agent, rows.x)
+        return self.predicted(rows.sensor, rows.x)
 
     def predicted(self, agent: Indices, x: Matrix) -> Prediction:
         """Return predictions of sensors by number, at inputs as the schema has them."""
@@ -228,7 +228,7 @@ class SensorModel:
         missing: Sequence[float] = (),
         skips: bool = False,
         has_values: bool = False,
-    ) -> tuple[Rows, Findings]:
+    ) -> tuple[Readings, Findings]:
         """Return the rows of a table as the first one had them."""
         findings = Findings()
         wanted = [self.schema.sensor, *(one.name for one in self.schema.inputs)]
@@ -242,7 +242,9 @@ class SensorModel:
                     f"the model needs {', '.join(wanted)}",
                 )  # fmt: skip
         findings.refuse()
-        rows, _, _ = rows_of(table, self.schema, self.sensors, findings, missing, skips)
+        rows, _, _ = read_readings(
+            table, self.schema, self.sensors, findings, missing, skips
+        )
         return rows, findings
 
     # files

@@ -8,6 +8,8 @@ import numpy as np
 
 from halk._validation import Vector
 from halk._version import __version__
+from halk.data.schema import TIME
+from halk.data.times import DAY, HOUR, YEAR, format_times
 from halk.report import (
     Cell,
     Figure,
@@ -23,8 +25,6 @@ from halk.report import (
 )
 from halk.sensing.model import SensorModel
 from halk.sensing.summary import disagreements, sensor_rows, unit_of
-from halk.tables.schema import TIME
-from halk.tables.timestamps import DAY, HOUR, YEAR, as_text
 
 N_PROFILES = 6
 N_POINTS = 200
@@ -159,7 +159,7 @@ def _axis(
         name, length = "years", YEAR
     elif span > 4 * DAY:
         name, length = "days", DAY
-    day = as_text(np.array([start]))[0].partition("T")[0]
+    day = format_times(np.array([start]))[0].partition("T")[0]
     return (values - start) / length, f"{one.name}: {name} since {day}"
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
+from halk.data.schema import Schema
+from halk.data.sensors import Sensors
 from halk.errors import DivergenceError
 from halk.learners import HALK
 from halk.sensing.choices import Choices, Graph, inputs_of, learner_of, network_of
 from halk.sensing.course import course, taught, with_gaps
 from halk.sensing.scales import Common, spread_of
-from halk.tables.schema import Schema
-from halk.tables.sensors import Sensors
 
 TRIAL_STEPS = 10_000
 """Steps of a trial, rehearsals included, where readings are few."""
@@ -141,7 +141,7 @@ class Problem:
         number[kept] = np.arange(len(kept))
         graph = None if self.graph is None else self.graph.among(number)
         return Problem(
-            self.schema, self.sensors.chosen(kept), graph, number[self.agent[rows]],
+            self.schema, self.sensors.subset(kept), graph, number[self.agent[rows]],
             self.x[rows], self.y[rows], self.unit,
         )  # fmt: skip
 
@@ -149,7 +149,7 @@ class Problem:
         """Return the sensors from the nearest to a place to the farthest."""
         if self.sensors.positions is None:
             return np.roll(np.arange(len(self.sensors.names)), -middle)
-        away = self.sensors.flat() - self.sensors.flat()[middle]
+        away = self.sensors.plane() - self.sensors.plane()[middle]
         return np.argsort((away**2).sum(axis=1), kind="stable")
 
 

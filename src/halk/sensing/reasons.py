@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halk.data.schema import Schema
+from halk.data.sensors import Sensors
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part
 from halk.sensing.lengths import shown, shown_tolerance
@@ -11,8 +13,6 @@ from halk.sensing.options import Options
 from halk.sensing.problem import Problem
 from halk.sensing.scales import SCALINGS
 from halk.sensing.trials import Trial
-from halk.tables.schema import Schema
-from halk.tables.sensors import Sensors
 
 LISTED = 2
 """Other answers that are told of: the next best."""

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
+from halk.data.findings import NOTE, Findings
+from halk.data.schema import Schema
 from halk.learners import HALK
 from halk.sensing.choices import Choices, learner_of
 from halk.sensing.encoding import Part
 from halk.sensing.lengths import shown
 from halk.sensing.problem import Problem
 from halk.sensing.scales import inner, unit_of_functions
-from halk.tables.findings import NOTE, Findings
-from halk.tables.schema import Schema
 
 if TYPE_CHECKING:
     from halk.sensing.model import SensorModel

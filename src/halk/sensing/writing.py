@@ -13,9 +13,9 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from halk._atomic import replacing
+from halk.data.cells import numeric, timed
 from halk.errors import HalkError
 from halk.sensing.filling import Filled
-from halk.tables.cells import numeric, timed
 
 DIGITS = 6
 """Significant digits of predictions in text."""

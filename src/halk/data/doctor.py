@@ -3,21 +3,23 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from halk.data.findings import ERROR, Findings
+from halk.data.readings import Readings, read_readings
+from halk.data.schema import Asked, Schema, find_schema
+from halk.data.sensors import Sensors, read_sensors
+from halk.data.sources import read_table
+from halk.data.suspicions import examine_values
 from halk.streams.errors import DataError
-from halk.tables.findings import ERROR, Findings
-from halk.tables.readings import Rows, rows_of
-from halk.tables.schema import Asked, Schema, schema_of
-from halk.tables.sensors import Sensors, sensors_of
-from halk.tables.sources import table_of
-from halk.tables.suspicions import examine_values
+from halk.streams.rows import Table
 
 
 class Examined(NamedTuple):
     """A table of readings, understood as far as it can be."""
 
+    table: Table | None
     schema: Schema | None
     sensors: Sensors | None
-    rows: Rows | None
+    readings: Readings | None
     findings: Findings
 
 
@@ -43,17 +45,17 @@ def examine(
     findings, asked = Findings(), asked or Asked()
     chart = None
     try:
-        table = table_of(readings)
-        places = None if sensors is None else table_of(sensors, "sensors")
+        table = read_table(readings)
+        places = None if sensors is None else read_table(sensors, "sensors")
     except DataError as error:
         findings.add(ERROR, "unreadable", str(error))
-        return Examined(None, None, None, findings)
-    schema = schema_of(table, asked, findings)
+        return Examined(None, None, None, None, findings)
+    schema = find_schema(table, asked, findings)
     if places is not None:
         column = asked.sensor if schema is None else schema.sensor
-        chart = sensors_of(places, column, findings)
+        chart = read_sensors(places, column, findings)
     if schema is None or (sensors is not None and chart is None):
-        return Examined(schema, chart, None, findings)
-    rows, chart, schema = rows_of(table, schema, chart, findings, missing, skips)
+        return Examined(table, schema, chart, None, findings)
+    rows, chart, schema = read_readings(table, schema, chart, findings, missing, skips)
     examine_values(table.path, schema, rows, chart, findings)
-    return Examined(schema, chart, rows, findings)
+    return Examined(table, schema, chart, rows, findings)

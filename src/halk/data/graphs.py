@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from halk.data.cells import labels, numeric
+from halk.data.sources import read_table
 from halk.streams import naming
 from halk.streams.errors import DataError
 from halk.streams.files import PathLike, meant, problems
 from halk.streams.rows import Table
-from halk.tables.cells import labels, numeric
-from halk.tables.sources import table_of
 
 ENDS = (("from", "to"), ("source", "target"), ("a", "b"), ("i", "j"), ("u", "v"))
 TOLERANCE = ("tolerance", "gamma")
@@ -20,7 +20,7 @@ Edge = tuple[str, str, float | None]
 """Two sensors, and how far they may differ if the file says so."""
 
 
-def edges_of(source: Any) -> list[Edge]:
+def read_edges(source: Any) -> list[Edge]:
     """Return the pairs of a graph.
 
     Parameters
@@ -33,7 +33,7 @@ def edges_of(source: Any) -> list[Edge]:
     if is_path and Path(source).suffix.casefold() in {".graphml", ".xml"}:
         return _from_graphml(source)
     if is_path or not isinstance(source, list | tuple | set):
-        return _from_table(table_of(source, "graph"))
+        return _from_table(read_table(source, "graph"))
     return [_pair(edge) for edge in source]
 
 
@@ -109,7 +109,7 @@ def _from_table(table: Table) -> list[Edge]:
     return list(zip(one, other, limits, strict=True))
 
 
-def pairs_of(
+def number_edges(
     edges: list[Edge], names: tuple[str, ...], path: str = "graph"
 ) -> tuple[list[tuple[int, int]], list[float | None]]:
     """Return the edges by number, each pair once; sensors must be known."""

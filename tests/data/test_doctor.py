@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import halk
-from halk.tables import Asked, examine
-from tests.tables.broken import CASES, GOOD, SENSORS
+from halk.data import Asked, examine
+from tests.data.broken import CASES, GOOD, SENSORS
 
 GOLDEN = Path(__file__).with_name("messages.txt")
 
@@ -91,7 +91,7 @@ def test_what_is_called_missing_is_a_gap():
     Path("readings.csv").write_text(GOOD + "south,2024-01-04,-999\n")
     found = examine("readings.csv", missing=[-999.0])
     assert found.findings.of("error") == []
-    assert found.rows.is_gap.sum() == 1
+    assert found.readings.is_gap.sum() == 1
 
 
 def test_rows_that_are_skipped_are_neither_readings_nor_gaps():
@@ -99,7 +99,7 @@ def test_rows_that_are_skipped_are_neither_readings_nor_gaps():
     Path("readings.csv").write_text(GOOD + bad)
     found = examine("readings.csv", skips=True)
     assert found.findings.of("error") == []
-    assert found.rows.is_usable.tolist() == [True] * 6 + [False] * 3
+    assert found.readings.is_usable.tolist() == [True] * 6 + [False] * 3
 
 
 def test_long_lists_are_cut():

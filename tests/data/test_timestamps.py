@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halk.tables.timestamps import (
+from halk.data.times import (
     PERIODS,
-    all_seconds,
     are_times,
-    as_text,
+    format_times,
     on_circle,
     seconds,
+    to_seconds,
 )
 
 MOMENTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1))
@@ -25,7 +25,7 @@ def test_text_time_and_array_agree(moment):
     assert seconds(moment) == pytest.approx(own, abs=1e-5)
     assert seconds(moment.isoformat()) == seconds(moment)
     array = np.array([moment], "datetime64[us]")
-    np.testing.assert_allclose(all_seconds(array), own, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(to_seconds(array), own, rtol=0, atol=1e-5)
 
 
 @given(MOMENTS, st.integers(-12, 14))
@@ -54,7 +54,7 @@ def test_what_is_no_time(cell):
 def test_days_and_months():
     assert seconds(date(1970, 1, 2)) == seconds("1970-01-02") == 86400.0
     assert seconds("1970-02") == 31 * 86400.0
-    assert as_text(np.array([seconds("2024-02-29T12:30:00")])) == [
+    assert format_times(np.array([seconds("2024-02-29T12:30:00")])) == [
         "2024-02-29T12:30:00"
     ]
 

@@ -8,41 +8,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Indices, Matrix, Vector
+from halk.data.cells import Column, labels, numeric, timed
+from halk.data.findings import ERROR, WARNING, Findings, counted
+from halk.data.schema import TIME, Schema
+from halk.data.sensors import Sensors, refuse_outside
+from halk.data.zones import warn_of_mixed_zones
 from halk.streams.files import meant
 from halk.streams.naming import are_geographic
 from halk.streams.rows import Table
-from halk.tables.cells import Column, labels, numeric, timed
-from halk.tables.findings import ERROR, WARNING, Findings, counted
-from halk.tables.schema import TIME, Schema
-from halk.tables.sensors import Sensors, refuse_outside
-from halk.tables.zones import say_mixed_zones
 
 STANDING = 1e-4
 """How far a sensor may move, in the size of the network, and count as standing."""
 
 
 @dataclass(frozen=True)
-class Rows:
+class Readings:
     """All rows of a table, in its order.
 
     Parameters
     ----------
-    agent : int array (n,)
-        Whose row it is; -1 if it cannot be used.
+    sensor : int array (n,)
+        Index of the sensor; -1 if the row cannot be used.
     x : array (n, p)
         Inputs in their own units, times in seconds since 1970.
     y : array (n,)
         NaN where there is no reading: a gap.
     """
 
-    agent: Indices
+    sensor: Indices
     x: Matrix
     y: Vector
 
     @property
     def is_usable(self) -> NDArray[np.bool_]:
         """Where sensor and inputs are known."""
-        return self.agent >= 0
+        return self.sensor >= 0
 
     @property
     def is_reading(self) -> NDArray[np.bool_]:
@@ -54,20 +54,20 @@ class Rows:
         """Where only the value is missing."""
         return self.is_usable & np.isnan(self.y)
 
-    def readings(self) -> "Rows":
+    def with_values(self) -> "Readings":
         """Return the rows with a value."""
         kept = self.is_reading
-        return Rows(self.agent[kept], self.x[kept], self.y[kept])
+        return Readings(self.sensor[kept], self.x[kept], self.y[kept])
 
 
-def rows_of(
+def read_readings(
     table: Table,
     schema: Schema,
     sensors: Sensors | None,
     findings: Findings,
     missing: Collection[float] = (),
     skips: bool = False,
-) -> tuple[Rows, Sensors, Schema]:
+) -> tuple[Readings, Sensors, Schema]:
     """Return the rows of a table, and the sensors if they were not known before.
 
     What cannot be used is an error, or, with ``skips``, left out and said.
@@ -80,17 +80,17 @@ def rows_of(
     values = _values(table, schema.target, missing)
     for column in inputs:
         if column.is_time:
-            say_mixed_zones(table, column, findings)
+            warn_of_mixed_zones(table, column, findings)
     level = WARNING if skips else ERROR
     is_bad = _bad_cells(table, names, inputs, values, level, findings)
     schema, inputs, found = _places(table, schema, names, inputs, sensors, findings)
-    agent = _agents(table, names, found, level, findings)
+    index = _find_sensor_index(table, names, found, level, findings)
     if skips:
-        agent[is_bad] = -1
+        index[is_bad] = -1
     x = np.column_stack([column.values for column in inputs])
     y = np.where(values.is_known, values.values, np.nan)
-    agent[np.isnan(x).any(axis=1)] = -1
-    return Rows(agent, x, y), found, schema
+    index[np.isnan(x).any(axis=1)] = -1
+    return Readings(index, x, y), found, schema
 
 
 def _values(table: Table, target: str, missing: Collection[float]) -> Column:
@@ -220,13 +220,13 @@ def _standing(
     return Sensors(known, positions, is_geographic, {}, schema.position)
 
 
-def _agents(
+def _find_sensor_index(
     table: Table, names: list[str], sensors: Sensors, level: str, findings: Findings
 ) -> Any:
     number = {name: i for i, name in enumerate(sensors.names)}
-    agent = np.array([number.get(name, -1) for name in names], dtype=np.int64)
+    index = np.array([number.get(name, -1) for name in names], dtype=np.int64)
     first: dict[str, int] = {}
-    for row in np.flatnonzero(agent < 0).tolist():
+    for row in np.flatnonzero(index < 0).tolist():
         if names[row]:
             first.setdefault(names[row], row)
     if first:
@@ -239,4 +239,4 @@ def _agents(
                 for name, row in first.items()
             ],
         )  # fmt: skip
-    return agent
+    return index

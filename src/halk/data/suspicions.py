@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Matrix, Vector
-from halk.tables.findings import ERROR, NOTE, WARNING, Findings, counted
-from halk.tables.readings import Rows
-from halk.tables.schema import TIME, Schema
-from halk.tables.sensors import Sensors
+from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted
+from halk.data.readings import Readings
+from halk.data.schema import TIME, Schema
+from halk.data.sensors import Sensors
 
 SENTINELS = (-9999.0, -999.0, -99.0, -999.9, -99.9, 999.0, 9999.0, 99999.0)
 """Numbers that loggers write where they have none."""
@@ -29,10 +29,10 @@ STUCK = 30
 
 
 def examine_values(
-    path: str, schema: Schema, rows: Rows, sensors: Sensors, findings: Findings
+    path: str, schema: Schema, rows: Readings, sensors: Sensors, findings: Findings
 ) -> None:
     """Look for what is strange about values, sensors and inputs."""
-    read = rows.readings()
+    read = rows.with_values()
     if not len(read.y) and not findings.of(ERROR):
         findings.add(
             ERROR, "no-readings", f"{path}: column {schema.target} holds no readings",
@@ -126,7 +126,7 @@ def _is_far(value: float, rest: Vector) -> bool:
 def examine_far_out(
     path: str,
     schema: Schema,
-    read: Rows,
+    read: Readings,
     sensors: Sensors,
     findings: Findings,
     known: Vector = NONE,
@@ -144,12 +144,12 @@ def examine_far_out(
             f"others (median {middle:g}{unit}, half of them within {low:g} and "
             f"{high:g})",
             "correct or empty them if they are faults",
-            [f"{sensors.names[read.agent[r]]!r}: {read.y[r]:g}{unit}" for r in rows],
+            [f"{sensors.names[read.sensor[r]]!r}: {read.y[r]:g}{unit}" for r in rows],
         )  # fmt: skip
 
 
-def _few(path: str, read: Rows, sensors: Sensors, findings: Findings) -> None:
-    counts = np.bincount(read.agent, minlength=len(sensors.names))
+def _few(path: str, read: Readings, sensors: Sensors, findings: Findings) -> None:
+    counts = np.bincount(read.sensor, minlength=len(sensors.names))
     silent = [sensors.names[i] for i in np.flatnonzero(counts == 0)]
     if silent:
         findings.add(
@@ -166,18 +166,18 @@ def _few(path: str, read: Rows, sensors: Sensors, findings: Findings) -> None:
         )  # fmt: skip
 
 
-def in_order(read: Rows) -> Rows:
+def sort_readings(read: Readings) -> Readings:
     """Return readings in an order that is not the table's.
 
     In bursts, late or one sensor at a time: how they came makes no difference.
     """
-    order = np.lexsort((read.y, *read.x.T[::-1], read.agent))
-    return Rows(read.agent[order], read.x[order], read.y[order])
+    order = np.lexsort((read.y, *read.x.T[::-1], read.sensor))
+    return Readings(read.sensor[order], read.x[order], read.y[order])
 
 
-def repeated(read: Rows) -> Any:
+def find_copies(read: Readings) -> Any:
     """Return which readings are exact copies of earlier ones."""
-    rows = np.column_stack([read.agent, read.x, read.y])
+    rows = np.column_stack([read.sensor, read.x, read.y])
     order = np.lexsort(rows.T[::-1])  # stable: of copies the first stays the first
     is_same = (rows[order][1:] == rows[order][:-1]).all(axis=1)
     is_copy = np.zeros(len(rows), bool)
@@ -185,16 +185,16 @@ def repeated(read: Rows) -> Any:
     return is_copy
 
 
-def _repeated(path: str, read: Rows, findings: Findings) -> None:
-    n = int(repeated(read).sum())
+def _repeated(path: str, read: Readings, findings: Findings) -> None:
+    n = int(find_copies(read).sum())
     if n:
         findings.add(
             WARNING, "repeated",
             f"{path}: {counted(n, 'exact copy', 'exact copies')} of other readings, "
             f"learned once",
         )  # fmt: skip
-    places = Rows(read.agent, read.x, np.zeros(len(read.y)))
-    n_twice = int(repeated(places).sum()) - n
+    places = Readings(read.sensor, read.x, np.zeros(len(read.y)))
+    n_twice = int(find_copies(places).sum()) - n
     if n_twice:
         findings.add(
             NOTE, "same-inputs",
@@ -203,10 +203,10 @@ def _repeated(path: str, read: Rows, findings: Findings) -> None:
         )  # fmt: skip
 
 
-def _stuck(path: str, read: Rows, sensors: Sensors, findings: Findings) -> None:
+def _stuck(path: str, read: Readings, sensors: Sensors, findings: Findings) -> None:
     found = []
     for i, name in enumerate(sensors.names):
-        y = read.y[read.agent == i]
+        y = read.y[read.sensor == i]
         if len(y) < STUCK or not np.ptp(read.y):
             continue
         changes = np.flatnonzero(np.diff(y) != 0)

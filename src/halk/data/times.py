@@ -70,7 +70,7 @@ def are_times(cells: Any) -> bool:
     return bool(known) and 2 * found > len(known)
 
 
-def all_seconds(cells: Any) -> Vector:
+def to_seconds(cells: Any) -> Vector:
     """Return a column of times as seconds since 1970, NaN where there is none."""
     if isinstance(cells, np.ndarray):
         if cells.dtype.kind != "M":  # numbers are no times
@@ -81,12 +81,12 @@ def all_seconds(cells: Any) -> Vector:
     return np.array([seconds(cell) for cell in cells], dtype=np.float64)
 
 
-def as_text(values: Vector) -> list[str]:
+def format_times(values: Vector) -> list[str]:
     """Return seconds since 1970 as ISO 8601 has them, to the second, in UTC.
 
     Examples
     --------
-    >>> as_text(np.array([90061.0]))
+    >>> format_times(np.array([90061.0]))
     ['1970-01-02T01:01:01']
     """
     times: NDArray[Any] = np.round(values).astype("datetime64[s]")

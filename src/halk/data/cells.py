@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Vector
+from halk.data.times import to_seconds
 from halk.streams.cells import number
 from halk.streams.rows import Table
-from halk.tables.timestamps import all_seconds
 
 UNKNOWN = {"", "-", "--", "?", "na", "n/a", "nan", "nil", "none", "null", "missing"}
 """What cells without a value hold, in any case."""
@@ -49,7 +49,7 @@ def numeric(table: Table, name: str, missing: Collection[float] = ()) -> Column:
 def timed(table: Table, name: str) -> Column:
     """Return a column of times, in seconds since 1970."""
     cells = table.cells(name)
-    values = all_seconds(cells)
+    values = to_seconds(cells)
     if isinstance(cells, np.ndarray):
         is_time = cells.dtype.kind == "M"
         is_empty = np.isnan(values) if is_time else np.isnan(cells)

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halk.data.cells import is_number_column
+from halk.data.findings import ERROR, Findings
+from halk.data.sensors import place_columns
+from halk.data.times import are_times
 from halk.streams import naming
 from halk.streams.cells import number
 from halk.streams.files import meant
 from halk.streams.rows import Table
-from halk.tables.cells import is_number_column
-from halk.tables.findings import ERROR, Findings
-from halk.tables.sensors import place_columns
-from halk.tables.timestamps import are_times
 
 VALUES = ("value", "reading", "measurement", "measured", "target", "y")
 """Names of a column of values, where there is more than one of numbers."""
@@ -69,7 +69,7 @@ class Schema:
         )  # fmt: skip
 
 
-def schema_of(table: Table, asked: Asked, findings: Findings) -> Schema | None:
+def find_schema(table: Table, asked: Asked, findings: Findings) -> Schema | None:
     """Find the columns; what is missing or unclear is added to the findings."""
     header = [name for name in table.header if name]
     if any(number(name) == number(name) for name in header):

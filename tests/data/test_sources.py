@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import halk
+from halk.data import read_table
+from halk.data.cells import labels, numeric, timed
+from halk.data.graphs import number_edges, read_edges
 from halk.streams.errors import DataError
-from halk.tables import table_of
-from halk.tables.cells import labels, numeric, timed
-from halk.tables.graphs import edges_of, pairs_of
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -89,7 +89,7 @@ WAYS = [
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_every_source_says_the_same(way, tmp_path):
-    table = table_of(way(tmp_path))
+    table = read_table(way(tmp_path))
     assert labels(table, "station") == COLUMNS["station"]
     days = timed(table, "time").values / 86400 - 19723
     np.testing.assert_allclose(days, [0, 1.5, 0, 2])
@@ -102,7 +102,7 @@ def test_every_source_says_the_same(way, tmp_path):
 def test_standard_input(monkeypatch, tmp_path):
     data = as_csv(tmp_path).read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert labels(table_of("-"), "station") == COLUMNS["station"]
+    assert labels(read_table("-"), "station") == COLUMNS["station"]
 
 
 def test_a_grid_becomes_rows_with_its_units(tmp_path):
@@ -113,13 +113,13 @@ def test_a_grid_becomes_rows_with_its_units(tmp_path):
     grid = xarray.Dataset({"t": values}, {"buoy": ["a", "b"], "depth": depth})
     path = tmp_path / "grid.nc"
     grid.to_netcdf(path)
-    table = table_of(path)
+    table = read_table(path)
     assert labels(table, "buoy") == ["a", "a", "b", "b"]
     assert table.cells("depth").tolist() == [0.0, 10.0, 0.0, 10.0]
     assert dict(table.units) == {"depth": "m", "t": "degC"}
-    found = halk.tables.examine(path)
+    found = halk.data.examine(path)
     assert found.schema.unit == "degC"
-    assert found.rows.is_gap.tolist() == [False, False, False, True]
+    assert found.readings.is_gap.tolist() == [False, False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -133,14 +133,14 @@ def test_a_grid_becomes_rows_with_its_units(tmp_path):
 )
 def test_other_sources_are_refused(source, words):
     with pytest.raises((TypeError, DataError), match=words):
-        table_of(source)
+        read_table(source)
 
 
 def test_a_damaged_netcdf_file_is_refused(tmp_path):
     path = tmp_path / "bad.nc"
     path.write_bytes(b"CDF\x01 and no more")
     with pytest.raises(DataError, match="must be a NetCDF file"):
-        table_of(path)
+        read_table(path)
 
 
 # graphs
@@ -150,19 +150,19 @@ def test_graphs_from_edge_lists_graphml_and_pairs(tmp_path):
     networkx = pytest.importorskip("networkx")
     edges = tmp_path / "edges.csv"
     edges.write_text("from,to,tolerance\na,b,0.5\nb,c,\n")
-    assert edges_of(edges) == [("a", "b", 0.5), ("b", "c", None)]
+    assert read_edges(edges) == [("a", "b", 0.5), ("b", "c", None)]
     graph = networkx.Graph()
     graph.add_edge("a", "b", tolerance=0.5)
     graph.add_edge("b", "c")
     networkx.write_graphml(graph, tmp_path / "graph.graphml")
-    assert edges_of(tmp_path / "graph.graphml") == edges_of(edges)
-    assert edges_of([("a", "b")]) == [("a", "b", None)]
-    assert edges_of(pandas.DataFrame({"u": ["a"], "v": ["b"]})) == [("a", "b", None)]
+    assert read_edges(tmp_path / "graph.graphml") == read_edges(edges)
+    assert read_edges([("a", "b")]) == [("a", "b", None)]
+    assert read_edges(pandas.DataFrame({"u": ["a"], "v": ["b"]})) == [("a", "b", None)]
 
 
 def test_a_graph_has_each_pair_once_and_no_loops():
     edges = [("a", "b", 0.5), ("b", "a", 0.7), ("a", "a", None), ("c", "b", None)]
-    assert pairs_of(edges, ("a", "b", "c")) == ([(0, 1), (1, 2)], [0.5, None])
+    assert number_edges(edges, ("a", "b", "c")) == ([(0, 1), (1, 2)], [0.5, None])
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_bad_graphs_are_refused(tmp_path, text, words):
     path = tmp_path / "edges.csv"
     path.write_text(text)
     with pytest.raises(DataError, match=words):
-        pairs_of(edges_of(path), ("north", "b"))
+        number_edges(read_edges(path), ("north", "b"))
 
 
 def test_bad_graphml_is_refused(tmp_path):
@@ -185,6 +185,6 @@ def test_bad_graphml_is_refused(tmp_path):
     path = tmp_path / "g.graphml"
     path.write_text("<no graph")
     with pytest.raises(DataError, match="must be a GraphML file"):
-        edges_of(path)
+        read_edges(path)
     with pytest.raises(DataError, match="must exist"):
-        edges_of(tmp_path / "none.graphml")
+        read_edges(tmp_path / "none.graphml")

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from halk.data.frames import from_frame, is_frame
+from halk.data.grids import from_dataset, from_netcdf, is_grid
 from halk.streams.errors import DataError
 from halk.streams.files import opened, source_of
 from halk.streams.rows import Table, loaded
-from halk.tables.frames import from_frame, is_frame
-from halk.tables.grids import from_dataset, from_netcdf, is_grid
 
 STDIN = "-"
 
 
-def table_of(source: Any, name: str = "readings") -> Table:
+def read_table(source: Any, name: str = "readings") -> Table:
     """Return a table of cells.
 
     Parameters

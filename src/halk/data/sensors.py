@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
+from halk.data.cells import is_number_column, labels, numeric
+from halk.data.findings import ERROR, WARNING, Findings
 from halk.streams import naming
 from halk.streams.rows import Table
-from halk.tables.cells import is_number_column, labels, numeric
-from halk.tables.findings import ERROR, WARNING, Findings
 
 DEGREE = 111.195
 """Kilometres of a degree of latitude."""
@@ -37,8 +37,8 @@ class Sensors:
     attributes: dict[str, Vector] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
 
-    def flat(self) -> Matrix:
-        """Return places in a plane: kilometres around the middle, or as they are."""
+    def plane(self) -> Matrix:
+        """Return places in a plane: kilometres around the middle, or x and y."""
         if self.positions is None:
             raise ValueError("positions must be known")
         if not self.is_geographic:
@@ -53,7 +53,7 @@ class Sensors:
         plane: Matrix = DEGREE * np.column_stack([east * width, north])
         return plane
 
-    def chosen(self, kept: Indices) -> "Sensors":
+    def subset(self, kept: Indices) -> "Sensors":
         """Return some of the sensors, by number."""
         return Sensors(
             tuple(self.names[i] for i in kept),
@@ -71,7 +71,9 @@ class Sensors:
         }  # fmt: skip
 
 
-def sensors_of(table: Table, sensor: str | None, findings: Findings) -> Sensors | None:
+def read_sensors(
+    table: Table, sensor: str | None, findings: Findings
+) -> Sensors | None:
     """Read a table of sensors; what is wrong with it is added to the findings."""
     header = [name for name in table.header if name]
     known = naming.SENSOR + tuple(f"{word}_id" for word in naming.SENSOR)

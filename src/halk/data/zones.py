@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from halk.data.cells import Column
+from halk.data.findings import WARNING, Findings, counted
 from halk.streams.rows import Table
-from halk.tables.cells import Column
-from halk.tables.findings import WARNING, Findings, counted
 
 
 def has_zone(cell: Any) -> bool:
@@ -25,7 +25,7 @@ def has_zone(cell: Any) -> bool:
     return any(sign in clock for sign in "Zz+-")
 
 
-def say_mixed_zones(table: Table, column: Column, findings: Findings) -> None:
+def warn_of_mixed_zones(table: Table, column: Column, findings: Findings) -> None:
     """Warn of times of which only some say their zone: the others count as UTC."""
     cells = table.cells(column.name)
     if isinstance(cells, np.ndarray):
