@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.switch import Switch
+from halk.data import Field, draw_steps, gulf, withhold
 from halk.deploy.config import read_config
 from halk.deploy.feeds import feed_of
 from halk.deploy.folder import Place, prepare
@@ -28,7 +29,6 @@ from halk.deploy.process import node_of
 from halk.deploy.simulation import simulate_lockstep
 from halk.deploy.supervisor import Supervisor
 from halk.net import bring_back
-from halk.streams import Field, drawn, gulf, withheld
 
 METRES = 100.0
 TOLERANCE = 2.0
@@ -65,7 +65,7 @@ def scaled(depth: Any) -> Any:
 def fields() -> tuple[Field, Field]:
     """Return the readings to learn, and those withheld."""
     field = gulf("temperature")
-    mask = withheld(field, 0.2, seed=0)
+    mask = withhold(field, 0.2, seed=0)
     return field.subset(~mask), field.subset(mask)
 
 
@@ -88,7 +88,7 @@ def written(
     names = [f"s{i:02}" for i in range(training.n_agents)]
     rates = rates_of(training.n_agents, rate if mode == "free" else 0.0)
     counts = np.round(n_steps * rates / rates.mean()).astype(int)
-    X, Y = drawn(training, int(counts.max()), seed=0)
+    X, Y = draw_steps(training, int(counts.max()), seed=0)
     rows = ["sensor,depth,t_C"]
     for i, name in enumerate(names):
         pairs = zip(scaled(X[:, i, 0]).tolist(), Y[:, i].tolist(), strict=True)

@@ -18,9 +18,9 @@ from benchmarks.results import Plan, Score
 from benchmarks.timing import Job, time_in_turn
 from halk import HALK, Network, reference
 from halk._validation import Matrix, Vector
+from halk.data import gulf
 from halk.kernels import Gaussian
 from halk.learners import NLMS
-from halk.streams import gulf
 
 # Streams, each with a twin to choose settings on
 

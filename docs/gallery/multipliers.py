@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from halk import HALK, Network, kernels, streams
+from halk import HALK, Network, data, kernels
 from halk.report import MapFigure
 
-FIELD = streams.gulf("temperature")
+FIELD = data.gulf("temperature")
 
 
 def figure() -> MapFigure:
@@ -18,7 +18,7 @@ def figure() -> MapFigure:
         network, kernel=kernels.Gaussian(0.5), step_size=0.5, dual_step_size=0.02,
         epsilon=0.05, standardize="offset",
     )  # fmt: skip
-    X, Y = streams.drawn(FIELD, 3000, seed=0)
+    X, Y = data.draw_steps(FIELD, 3000, seed=0)
     model.learn_many(np.log1p(X / 50), Y)
     dear = np.argsort(model.multipliers)[::-1][:1]
     caption = (

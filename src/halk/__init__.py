@@ -18,14 +18,18 @@ if TYPE_CHECKING:
         proximity,
         reference,
         sensing,
-        streams,
         theory,
     )
-    from halk.errors import CheckpointError, DivergenceError, HalkError, LawError
+    from halk.errors import (
+        CheckpointError,
+        DataError,
+        DivergenceError,
+        HalkError,
+        LawError,
+    )
     from halk.learners import HALK, NewtonHALK
     from halk.network import Network
     from halk.sensing import SensorModel, fit
-    from halk.streams import DataError
     from halk.trace import Trace
 
 __all__ = [
@@ -52,7 +56,6 @@ __all__ = [
     "proximity",
     "reference",
     "sensing",
-    "streams",
     "theory",
 ]
 
@@ -61,7 +64,7 @@ __all__ = [
 _HOMES = {
     "HALK": "halk.learners",
     "CheckpointError": "halk.errors",
-    "DataError": "halk.streams",
+    "DataError": "halk.errors",
     "DivergenceError": "halk.errors",
     "HalkError": "halk.errors",
     "LawError": "halk.errors",

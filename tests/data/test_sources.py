@@ -8,9 +8,10 @@ import pytest
 
 import halk
 from halk.data import read_table
-from halk.data.cells import labels, numeric, timed
-from halk.data.graphs import number_edges, read_edges
-from halk.streams.errors import DataError
+from halk.data.readings import timed
+from halk.data.table import labels, numeric
+from halk.data.edges import number_edges, read_edges
+from halk.errors import DataError
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

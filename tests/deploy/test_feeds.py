@@ -6,7 +6,7 @@ import pytest
 
 from halk.deploy.feeds import CsvFeed, StdinFeed, TopicFeed
 from halk.deploy.settings import Source
-from halk.streams import DataError
+from halk.data import DataError
 
 COLUMNS = {"inputs": ("time", "depth_m"), "value": "t_C"}
 

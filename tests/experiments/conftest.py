@@ -12,7 +12,7 @@ from halk.experiments.reproduce import reproduce
 from halk.experiments.runs import Options
 from tests.experiments.toys import Watcher
 
-GULF = Path(__file__).parents[2] / "src/halk/streams/data/gulf_levitus_50nodes.csv"
+GULF = Path(__file__).parents[2] / "src/halk/data/bundle/gulf_levitus_50nodes.csv"
 
 
 class Everything:

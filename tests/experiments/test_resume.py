@@ -19,7 +19,7 @@ from halk.experiments.runner import carry_out
 from halk.experiments.runs import Options, Results
 from halk.experiments.store import OutputError, Store, code_digest
 from halk.experiments.theory import Theory
-from halk.streams import DataError
+from halk.data import DataError
 from tests.experiments.conftest import GULF
 from tests.experiments.toys import Watcher, kept, result, same, settle, toy, tree
 

@@ -13,7 +13,7 @@ from halk.experiments.fill_in_methods import BATCH, ENTRIES, INPUTS, LABELS
 from halk.experiments.fill_in_report import SHARES
 from halk.experiments.runs import Options
 from halk.experiments.tuning import Effort, prepared, tuned
-from halk.streams import arriving, withheld
+from halk.data import draw_arrivals, withhold
 from tests.experiments.conftest import GULF
 
 OPTIONS = Options(scale="smoke", seeds=2, data=GULF, sensors=3)
@@ -58,7 +58,7 @@ def test_inputs_are_those_of_the_definition(field):
 @pytest.mark.parametrize("seed", range(5))
 def test_training_readings_at_80_are_training_readings_at_less(variable, seed):
     field = ocean(Options(data=GULF), variable)
-    masks = [withheld(field, share / 100, seed) for share in sorted(SHARES)]
+    masks = [withhold(field, share / 100, seed) for share in sorted(SHARES)]
     for fewer, more in pairwise(masks):
         assert not (fewer & ~more).any()
         assert more.sum() > fewer.sum()
@@ -148,11 +148,11 @@ def scored(monkeypatch, field, misses_of):
 
     def spy(*arguments):
         nonlocal is_new
-        found = arriving(*arguments)
+        found = draw_arrivals(*arguments)
         is_new = found.is_new
         return found
 
-    monkeypatch.setattr(tuning, "arriving", spy)
+    monkeypatch.setattr(tuning, "draw_arrivals", spy)
     monkeypatch.setattr(tuning, "_misses", lambda model, X, Y: misses_of(is_new))
     network = field.network(1000.0)
     return tuning._score(ENTRIES["nlms"], field, network, CHOICE, 40, 0)
@@ -181,7 +181,7 @@ def test_every_arrival_in_the_second_half_counts(monkeypatch, field):
 def test_predictions_are_made_before_learning(field):
     network = field.network(1000.0)
     data = prepared(field, CHOICE, 15.0, 4.0)
-    X, Y, _ = arriving(replace(field, x=data.x, y=data.y), 30, 0)
+    X, Y, _ = draw_arrivals(replace(field, x=data.x, y=data.y), 30, 0)
     Y[3, 1] = Y[7, :] = np.nan
     misses = tuning._misses(ENTRIES["nlms"].make(network, CHOICE, 0), X, Y)
     model = ENTRIES["nlms"].make(network, CHOICE, 0)
@@ -266,7 +266,7 @@ def test_full_effort_is_the_same_for_all():
 def test_draws_stay_between_their_bounds():
     rng = np.random.default_rng(0)
     drawn = [ENTRIES["halk-exact"].drawn(rng) for _ in range(300)]
-    depth = [one["vertical"] for one in drawn]
+    depth = [one["vertical"] for one in draw_steps]
     assert 0.299 < min(depth) < 0.33
     assert 2.7 < max(depth) < 3.001
     assert {one["is_log"] for one in drawn} == {0.0, 1.0}

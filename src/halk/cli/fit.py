@@ -37,7 +37,8 @@ def fit(
     Parameters
     ----------
     readings
-        CSV, Parquet or NetCDF with one row a reading; - for standard input.
+        CSV, Excel, Parquet or NetCDF, with a row per reading or a column per sensor;
+        - for standard input.
     sensors
         A table of the sensors: names, places (lat and lon, or x and y), attributes.
     graph
@@ -61,10 +62,9 @@ def fit(
     writable(out, "--out")
     with Bars(quiet or json) as bars:
         model = learn(
-            readings, sensors, graph, sensor=table.sensor, target=table.target,
-            inputs=table.inputs, unit=table.unit, time=time, missing=table.missing,
-            skip_bad=table.skip_bad, coverage=coverage, quick=quick,
-            options=choices.options(), progress=bars.tell,
+            readings, sensors, graph, **table.answers(), time=time,
+            missing=table.missing, skip_bad=table.skip_bad, coverage=coverage,
+            quick=quick, options=choices.options(), progress=bars.tell,
         )  # fmt: skip
     model.save(out)
     if json:

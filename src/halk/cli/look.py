@@ -71,7 +71,8 @@ def doctor(
     Parameters
     ----------
     readings
-        CSV, Parquet or NetCDF with one row a reading; - for standard input.
+        CSV, Excel, Parquet or NetCDF, with a row per reading or a column per sensor;
+        - for standard input.
     sensors
         A table of the sensors.
     json
@@ -80,7 +81,7 @@ def doctor(
     from halk.data import Asked, examine
     from halk.data.findings import counted
 
-    asked = Asked(table.sensor, table.target, table.inputs, table.unit)
+    asked = Asked(**table.answers())
     found = examine(readings, sensors, asked, table.missing, table.skip_bad)
     findings, read = found.findings.sorted, found.readings
     n_errors = len(found.findings.of("error"))

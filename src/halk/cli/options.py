@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
+
+from halk.errors import HalkError
 
 Flag = cyclopts.Parameter(negative="", show_default=False)
 Source = Annotated[str, cyclopts.Parameter(allow_leading_hyphen=True)]
@@ -57,8 +59,20 @@ class Table:
         Columns that values depend on, separated by commas.
     unit
         Unit of the values.
+    wide
+        Every column is a sensor, every row a time; --long: every row is a reading.
+    dates
+        dmy if 1/2/2024 is the first of February, mdy if it is the second of January.
+    decimal
+        comma if 1,234 is a little more than 1, point if it is a thousand and more.
     missing
         Values that mean no reading, such as -999, separated by commas.
+    range
+        The lowest and the highest value that can be, as LOW,HIGH; others are left out.
+    flags
+        Column of quality flags; of a wide table, what their columns' names end in.
+    good
+        The flags of good readings, separated by commas.
     skip_bad
         Leave out rows that cannot be used, instead of refusing the table.
     """
@@ -67,8 +81,28 @@ class Table:
     target: str | None = None
     inputs: Names | None = None
     unit: str | None = None
+    wide: Annotated[
+        bool | None, cyclopts.Parameter(negative="--long", show_default=False)
+    ] = None
+    dates: Literal["dmy", "mdy"] | None = None
+    decimal: Literal["comma", "point"] | None = None
     missing: Numbers = ()
+    range: Numbers = ()
+    flags: str | None = None
+    good: Names = ()
     skip_bad: Annotated[bool, Flag] = False
+
+    def answers(self) -> dict[str, Any]:
+        """Return what is said about the columns, as :func:`halk.fit` takes it."""
+        if self.range and not (len(self.range) == 2 and self.range[0] < self.range[1]):
+            found = ",".join(f"{value:g}" for value in self.range)
+            raise HalkError(f"--range must be LOW,HIGH, got {found}")
+        return {
+            "sensor": self.sensor, "target": self.target, "inputs": self.inputs,
+            "unit": self.unit, "wide": self.wide, "dates": self.dates or "",
+            "decimal": self.decimal or "", "flags": self.flags or "",
+            "good": self.good, "limits": self.range or None,
+        }  # fmt: skip
 
 
 @cyclopts.Parameter(name="*", group=Parameters)

@@ -49,7 +49,7 @@ def fill(
         A table like the first one; - for standard input. Without the column of the
         values every row is predicted.
     out
-        A .csv, .csv.gz or .parquet file; - for standard output.
+        A .csv, .csv.gz, .parquet or .nc file; - for standard output.
     everywhere
         Predict at every row, also where there is a value.
     missing
@@ -62,7 +62,8 @@ def fill(
     quiet
         Print nothing but errors.
     """
-    from halk.sensing import SensorModel, filled, writing
+    from halk.data import write_csv, write_table
+    from halk.sensing import SensorModel, filled
 
     if out != STDOUT:
         writable(Path(out), "--out")
@@ -70,11 +71,12 @@ def fill(
     made = filled(
         learner, readings, everywhere=everywhere, missing=missing, skip_bad=skip_bad
     )
-    target = learner.schema.target
+    schema = learner.schema
+    added = made.columns(schema.target)
     if out == STDOUT:
-        writing.write_csv(made, target, sys.stdout)
+        write_csv(made.table, schema, added, sys.stdout)
     else:
-        writing.write(made, target, Path(out))
+        write_table(made.table, schema, added, Path(out), learner.sensors)
     if json:
         put_json(_counts(made) | {"out": out}, to_error=out == STDOUT)
     elif not quiet and (out != STDOUT or sys.stderr.isatty()):

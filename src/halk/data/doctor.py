@@ -1,22 +1,24 @@
 """What is wrong with readings before any learning: `halk doctor`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from halk.data.files import meant
 from halk.data.findings import ERROR, Findings
 from halk.data.readings import Readings, read_readings
 from halk.data.schema import Asked, Schema, find_schema
 from halk.data.sensors import Sensors, read_sensors
+from halk.data.shape import shape
 from halk.data.sources import read_table
 from halk.data.suspicions import examine_values
-from halk.streams.errors import DataError
-from halk.streams.rows import Table
+from halk.data.table import Table
+from halk.errors import DataError
 
 
 class Examined(NamedTuple):
     """A table of readings, understood as far as it can be."""
 
-    table: Table | None
+    table: Table | None  # with one row per reading
     schema: Schema | None
     sensors: Sensors | None
     readings: Readings | None
@@ -36,7 +38,7 @@ def examine(
     ----------
     readings, sensors : path, "-", frame, dataset or dict of columns
     asked : Asked, optional
-        Which columns are what.
+        Which columns are what, and how they are written.
     missing : numbers
         That stand for no reading.
     skips : bool
@@ -50,12 +52,67 @@ def examine(
     except DataError as error:
         findings.add(ERROR, "unreadable", str(error))
         return Examined(None, None, None, None, findings)
-    schema = find_schema(table, asked, findings)
+    findings.found += table.said
     if places is not None:
-        column = asked.sensor if schema is None else schema.sensor
-        chart = read_sensors(places, column, findings)
+        findings.found += places.said
+        chart = read_sensors(places, asked.sensor, findings, table.header)
+    table = shape(table, asked, () if chart is None else chart.names, findings)
+    is_asked = any(one.code in ("wide-or-long", "no-wide") for one in findings.found)
+    schema = None if is_asked else find_schema(table, asked, findings)
     if schema is None or (sensors is not None and chart is None):
         return Examined(table, schema, chart, None, findings)
     rows, chart, schema = read_readings(table, schema, chart, findings, missing, skips)
     examine_values(table.path, schema, rows, chart, findings)
     return Examined(table, schema, chart, rows, findings)
+
+
+def read_more(
+    source: Any,
+    schema: Schema,
+    sensors: Sensors,
+    missing: Collection[float] = (),
+    skips: bool = False,
+    has_values: bool = False,
+) -> Examined:
+    """Read another table of a network that is known, as the first one was read.
+
+    Parameters
+    ----------
+    source : path, "-", frame, dataset or dict of columns
+        In the layout of the first table, or in another.
+    has_values : bool
+        Whether the column of values must be there.
+
+    Raises
+    ------
+    DataError
+        If columns are missing or cells cannot be used.
+    """
+    findings, table = Findings(), read_table(source)
+    findings.found += table.said
+    is_wide = schema.sensor not in table.header and any(
+        name in sensors.names for name in table.header
+    )
+    inputs = [one.name for one in schema.inputs]
+    asked = Asked(
+        schema.sensor, schema.target, inputs, wide=is_wide, flags=schema.flags
+    )
+    table = shape(table, asked, sensors.names, findings)
+    _refuse_missing(table, schema, [schema.target] if has_values else [], findings)
+    rows, _, _ = read_readings(table, schema, sensors, findings, missing, skips)
+    findings.refuse()
+    return Examined(table, schema, sensors, rows, findings)
+
+
+def _refuse_missing(
+    table: Table, schema: Schema, more: Sequence[str], findings: Findings
+) -> None:
+    wanted = [schema.sensor, *(one.name for one in schema.inputs), *more]
+    for name in wanted:
+        if name not in table.header:
+            findings.add(
+                ERROR, "no-such-column",
+                f"{table.path}: there is no column {name!r}{meant(name, table.header)}",
+                f"the model needs {', '.join(wanted)}",
+            )  # fmt: skip
+    findings.refuse()

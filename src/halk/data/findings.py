@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from halk.streams.errors import DataError
+from halk.errors import DataError
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 """What stops learning; what makes it worse; what is only said."""

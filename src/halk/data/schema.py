@@ -1,35 +1,47 @@
 """Which column of a table of readings is what."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk.data.cells import is_number_column
-from halk.data.findings import ERROR, Findings
+from halk.data import naming
+from halk.data.files import meant
+from halk.data.findings import ERROR, NOTE, Findings
 from halk.data.sensors import place_columns
-from halk.data.times import are_times
-from halk.streams import naming
-from halk.streams.cells import number
-from halk.streams.files import meant
-from halk.streams.rows import Table
+from halk.data.table import (
+    Table,
+    Words,
+    decimal_of,
+    find_labels,
+    is_number_column,
+    number,
+)
+from halk.data.times import are_times, find_order, is_date
 
 VALUES = ("value", "reading", "measurement", "measured", "target", "y")
 """Names of a column of values, where there is more than one of numbers."""
 
 TIME, NUMBER = "time", "number"
 
+MOST_FLAGS = 20
+"""Different values beyond which a column does not hold flags."""
+
 
 class Asked(NamedTuple):
-    """What the user said about the columns; None is to be recognised."""
+    """What the user said about a table; what is None or empty is to be recognised."""
 
     sensor: str | None = None
     target: str | None = None
     inputs: Sequence[str] | None = None
     unit: str | None = None
+    wide: bool | None = None  # a column per sensor, or a row per reading
+    dates: str = ""  # "dmy" or "mdy": 1/2/2024
+    decimal: str = ""  # "comma" or "point": 1,234
+    flags: str = ""  # column of quality flags; of a wide table, what its name ends in
+    good: tuple[str, ...] = ()  # flags of readings to be used
+    limits: tuple[float, float] | None = None  # readings outside are none
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,11 @@ class Schema:
     unit: str
     inputs: tuple[Input, ...]
     position: tuple[str, ...] = ()  # columns of readings that say where a sensor is
+    dates: str = ""  # these five as in Asked, for tables to come
+    decimal: str = ""
+    flags: str = ""
+    good: tuple[str, ...] = ()
+    limits: tuple[float, float] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the schema for JSON."""
@@ -57,6 +74,9 @@ class Schema:
         return {
             "sensor": self.sensor, "target": self.target, "unit": self.unit,
             "inputs": inputs, "position": list(self.position),
+            "dates": self.dates, "decimal": self.decimal, "flags": self.flags,
+            "good": list(self.good),
+            "limits": None if self.limits is None else list(self.limits),
         }  # fmt: skip
 
     @classmethod
@@ -65,14 +85,16 @@ class Schema:
         inputs = tuple(Input(*map(str, one)) for one in found["inputs"])
         return cls(
             str(found["sensor"]), str(found["target"]), str(found["unit"]), inputs,
-            tuple(map(str, found["position"])),
+            tuple(map(str, found["position"])), str(found["dates"]),
+            str(found["decimal"]), str(found["flags"]), tuple(found["good"]),
+            None if found["limits"] is None else tuple(found["limits"]),
         )  # fmt: skip
 
 
 def find_schema(table: Table, asked: Asked, findings: Findings) -> Schema | None:
     """Find the columns; what is missing or unclear is added to the findings."""
     header = [name for name in table.header if name]
-    if any(number(name) == number(name) for name in header):
+    if any(number(name) == number(name) or is_date(name) for name in header):
         findings.add(
             ERROR, "no-header",
             f"{table.path}: first line must name the columns, got {', '.join(header)}",
@@ -99,11 +121,17 @@ def find_schema(table: Table, asked: Asked, findings: Findings) -> Schema | None
         Input(name, _kind(table, name), _unit(table, name)) for name in inputs
     )
     unit = asked.unit if asked.unit is not None else _unit(table, target)
-    return Schema(sensor, target, unit, found, position)
+    finder.tell_of_flags(asked)
+    dates = find_dates(table, found, asked, findings)
+    decimal = find_decimal(table, target, asked, findings)
+    return Schema(
+        sensor, target, unit, found, position, dates, decimal, asked.flags,
+        tuple(asked.good), asked.limits,
+    )  # fmt: skip
 
 
 def _kind(table: Table, name: str) -> str:
-    return TIME if are_times(table.cells(name)) else NUMBER
+    return TIME if are_times(table.column(name)) else NUMBER
 
 
 def _unit(table: Table, name: str) -> str:
@@ -118,22 +146,8 @@ class _Finder:
 
     def _missing(self, code: str, what: str, advice: str) -> None:
         there = ", ".join(self.header)
-        advice = self._foreign() or advice
         message = f"{self.table.path}: {what}; its columns are {there}"
         self.findings.add(ERROR, code, message, advice)
-
-    def _foreign(self) -> str:
-        """Return what to do about numbers and dates of another country's writing."""
-        for name in self.header:
-            cells = self.table.cells(name)
-            if isinstance(cells, np.ndarray):
-                continue
-            some = list(islice((str(cell) for cell in cells if cell != ""), 20))
-            if some and all(re.fullmatch(r"-?\d+,\d+", cell) for cell in some):
-                return f"write decimals with a point: {name} has {some[0]!r}"
-            if some and all(re.match(r"\d{1,2}[/.]\d{1,2}[/.]\d{4}", c) for c in some):
-                return f"write dates as 2024-12-31: {name} has {some[0]!r}"
-        return ""
 
     def named(self, name: str, option: str) -> str:
         if name in self.header:
@@ -150,8 +164,7 @@ class _Finder:
     def sensor(self, asked: str | None) -> str:
         if asked is not None:
             return self.named(asked, "sensor")
-        known = naming.SENSOR + tuple(f"{word}_id" for word in naming.SENSOR)
-        found = naming.alike(self.header, known)
+        found = naming.find_sensor(self.header)
         text = [name for name in self.header if self._is_text(name)]
         if not found and len(text) == 1:
             found = text[0]
@@ -163,7 +176,7 @@ class _Finder:
         return found
 
     def _is_text(self, name: str) -> bool:
-        is_time = are_times(self.table.cells(name))
+        is_time = are_times(self.table.column(name))
         return not is_time and not is_number_column(self.table, name)
 
     def inputs(
@@ -173,7 +186,7 @@ class _Finder:
             found = [self.named(name, "inputs") for name in asked]
             return found if all(found) else None
         free = [name for name in self.header if name not in (sensor, target)]
-        times = [name for name in free if are_times(self.table.cells(name))]
+        times = [name for name in free if are_times(self.table.column(name))]
         known = [
             name
             for name in free
@@ -208,7 +221,9 @@ class _Finder:
         free = [
             name
             for name in self.header
-            if name not in used and is_number_column(self.table, name)
+            if name not in used
+            and is_number_column(self.table, name)
+            and not naming.is_flag(name)
         ]
         found = naming.alike(free, VALUES)
         if not found and len(free) == 1:
@@ -224,3 +239,80 @@ class _Finder:
                 "name it with --target; its cells must be numbers",
             )  # fmt: skip
         return found
+
+    def tell_of_flags(self, asked: Asked) -> None:
+        """Add columns that look like quality flags and are not used."""
+        for name in () if asked.flags else filter(naming.is_flag, self.header):
+            found = find_labels(self.table, name)
+            if len(found.names) > MOST_FLAGS or name in (asked.inputs or ()):
+                continue
+            counts = np.bincount(found.codes, minlength=len(found.names)).tolist()
+            held = zip(found.names, counts, strict=True)
+            self.findings.add(
+                NOTE, "flags",
+                f"{self.table.path}: {name} looks like quality flags, and is not used",
+                f"to use only good readings, add --flags {name} --good with the good "
+                f"ones", [f"{flag or 'empty'}: {n:,}" for flag, n in held],
+            )  # fmt: skip
+
+
+def find_dates(
+    table: Table, inputs: Sequence[Input], asked: Asked, findings: Findings
+) -> str:
+    """Return whether the day or the month is first in dates; ask if nothing tells."""
+    names = [one.name for one in inputs if one.kind == TIME]
+    found = {}
+    for name in () if asked.dates else names:
+        column = table.column(name)
+        if isinstance(column, Words):
+            found[name] = find_order(column.words)
+    for name, order in found.items():
+        column = table.column(name)
+        if order == "unclear" and isinstance(column, Words):
+            word = next(word for word in column.words if find_order([word]))
+            findings.add(
+                ERROR, "unclear-dates",
+                f"{table.path}: column {name} has dates such as {word}, and none tells "
+                f"whether the day or the month is first",
+                "add --dates dmy if it is the day, --dates mdy if it is the month",
+            )  # fmt: skip
+        elif order == "mixed" and isinstance(column, Words):
+            findings.add(
+                ERROR, "mixed-dates",
+                f"{table.path}: column {name} has dates with the day first and dates "
+                f"with the month first",
+                "write all dates alike, best as 2024-12-31", _one_of_each(table, name),
+            )  # fmt: skip
+    known = [order for order in found.values() if order in ("dmy", "mdy")]
+    return asked.dates or (known[0] if known else "")
+
+
+def _one_of_each(table: Table, name: str) -> list[str]:
+    """Return where dates with the day first, and with the month first, are."""
+    column = table.column(name)
+    assert isinstance(column, Words)
+    orders = [find_order([word]) for word in column.words]
+    codes = [orders.index(order) for order in ("dmy", "mdy")]
+    rows = sorted(int(np.flatnonzero(column.codes == code)[0]) for code in codes)
+    return [f"{table.where(row)}: {table.cell(name, row)}" for row in rows]
+
+
+def find_decimal(table: Table, target: str, asked: Asked, findings: Findings) -> str:
+    """Return what separates decimals if a comma may; ask if nothing tells."""
+    column = table.column(target) if target in table.header else None
+    if asked.decimal or not isinstance(column, Words):
+        return asked.decimal
+    found = decimal_of(column.words)
+    if found != "unclear":
+        return found
+    others = [decimal_of(c.words) for c in table.columns if isinstance(c, Words)]
+    if "comma" in others:
+        return "comma"
+    word = next(word for word in column.words if decimal_of([word]) == "unclear")
+    findings.add(
+        ERROR, "unclear-decimals",
+        f"{table.path}: column {target} has numbers such as {word}, and none tells "
+        f"whether the comma separates decimals or thousands",
+        "add --decimal comma if it is decimals, --decimal point if it is thousands",
+    )  # fmt: skip
+    return ""

@@ -1,15 +1,15 @@
 """The sensors of a network: their names, places and attributes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
-from halk.data.cells import is_number_column, labels, numeric
+from halk.data import naming
 from halk.data.findings import ERROR, WARNING, Findings
-from halk.streams import naming
-from halk.streams.rows import Table
+from halk.data.table import Table, is_number_column, labels, numeric
 
 DEGREE = 111.195
 """Kilometres of a degree of latitude."""
@@ -72,13 +72,19 @@ class Sensors:
 
 
 def read_sensors(
-    table: Table, sensor: str | None, findings: Findings
+    table: Table, sensor: str | None, findings: Findings, readings: Sequence[str] = ()
 ) -> Sensors | None:
-    """Read a table of sensors; what is wrong with it is added to the findings."""
+    """Read a table of sensors; what is wrong with it is added to the findings.
+
+    ``sensor`` is the column of names; else it is recognised, or one that ``readings``,
+    columns of another table, have too.
+    """
     header = [name for name in table.header if name]
-    known = naming.SENSOR + tuple(f"{word}_id" for word in naming.SENSOR)
-    column = naming.alike(header, [sensor] if sensor else []) or naming.alike(
-        header, known
+    text = [name for name in header if not is_number_column(table, name)]
+    column = (
+        naming.alike(header, [sensor] if sensor else [])
+        or naming.find_sensor(header)
+        or naming.alike(text, readings)
     )
     if not column:
         findings.add(
@@ -153,7 +159,7 @@ def _positions(
     columns = [numeric(table, name) for name in place]
     wrong = [
         f"{table.where(row, names[row])}: {column.name} is "
-        f"{table.cells(column.name)[row]!r}"
+        f"{table.cell(column.name, row)!r}"
         for column in columns
         for row in np.flatnonzero(~column.is_known).tolist()
     ]

@@ -1,8 +1,7 @@
 """What is strange about readings: values, sensors and inputs that look like faults."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from halk._validation import Matrix, Vector
 from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted
@@ -10,8 +9,17 @@ from halk.data.readings import Readings
 from halk.data.schema import TIME, Schema
 from halk.data.sensors import Sensors
 
-SENTINELS = (-9999.0, -999.0, -99.0, -999.9, -99.9, 999.0, 9999.0, 99999.0)
+SENTINELS = (
+    -9999.0, -999.0, -99.0, -999.9, -99.9, 999.0, 9999.0, 99999.0, -99999.0, -9999.9,
+    -32768.0, 32767.0, 65535.0, -999.99, 999.9, 9999.9, -888.0, -8888.0, -777.0,
+)  # fmt: skip
 """Numbers that loggers write where they have none."""
+
+AGAIN = 3
+"""Readings with the same value at the very end that may stand for none."""
+
+RARE = 0.3
+"""Share of readings up to which an extreme may be a code."""
 
 HUGE = 1e30
 """Values beyond which squares leave what numbers can hold."""
@@ -85,17 +93,29 @@ def examine_sizes(
 def _sentinels(
     path: str, schema: Schema, y: Vector, findings: Findings, known: Vector
 ) -> None:
+    """Ask about what may stand for no reading: codes, and extremes that come again."""
     usual = np.concatenate([y, known])
-    rest = usual[~np.isin(usual, SENTINELS)]
-    for value in SENTINELS:
-        n = int((y == value).sum())
-        if n and _is_far(value, rest):
-            findings.add(
-                ERROR, "sentinel",
-                f"{path}: {schema.target} is {value:g} in {counted(n, 'row')}, far "
-                f"from all other values",
-                f"if it means no reading, add --missing {value:g}",
-            )  # fmt: skip
+    ends = {float(v) for v in (y.min(), y.max()) if (y == v).sum() >= AGAIN and v != 0}
+    candidates = {*SENTINELS, *ends}
+    rest = usual[~np.isin(usual, list(candidates))]
+    low, high = (np.inf, -np.inf) if schema.limits is None else schema.limits
+    for value in sorted(candidates):
+        n, is_code = int((y == value).sum()), value in SENTINELS
+        if (
+            not n
+            or low <= value <= high
+            or not _is_far(value, rest, 1 if is_code else 3)
+        ):
+            continue
+        if not is_code and n > RARE * len(y):
+            continue
+        findings.add(
+            ERROR if is_code else WARNING, "sentinel",
+            f"{path}: {schema.target} is {value:g} in {counted(n, 'row')}, far "
+            f"from all other values",
+            f"if it means no reading, add --missing {value:g}; if it was measured, say "
+            f"what can be with --range",
+        )  # fmt: skip
 
 
 def _sizes(path: str, schema: Schema, y: Vector, findings: Findings) -> None:
@@ -115,12 +135,13 @@ def _sizes(path: str, schema: Schema, y: Vector, findings: Findings) -> None:
         )  # fmt: skip
 
 
-def _is_far(value: float, rest: Vector) -> bool:
-    """Return whether a value is as far from all others as these are apart."""
+def _is_far(value: float, rest: Vector, times: float) -> bool:
+    """Return whether a value is far from all others, in the range that these have."""
     if not len(rest):
         return True
     low, high = float(rest.min()), float(rest.max())
-    return not low - (high - low) <= value <= high + (high - low)
+    width = times * (high - low)
+    return not low - width <= value <= high + width
 
 
 def examine_far_out(
@@ -175,12 +196,14 @@ def sort_readings(read: Readings) -> Readings:
     return Readings(read.sensor[order], read.x[order], read.y[order])
 
 
-def find_copies(read: Readings) -> Any:
+def find_copies(read: Readings) -> NDArray[np.bool_]:
     """Return which readings are exact copies of earlier ones."""
-    rows = np.column_stack([read.sensor, read.x, read.y])
-    order = np.lexsort(rows.T[::-1])  # stable: of copies the first stays the first
-    is_same = (rows[order][1:] == rows[order][:-1]).all(axis=1)
-    is_copy = np.zeros(len(rows), bool)
+    columns = [read.sensor, *read.x.T, read.y]
+    order = np.lexsort(columns[::-1])  # stable: of copies the first stays the first
+    is_same = np.ones(len(order) - 1, bool)
+    for column in columns:
+        is_same &= column[order][1:] == column[order][:-1]
+    is_copy = np.zeros(len(order), bool)
     is_copy[order[1:]] = is_same
     return is_copy
 
@@ -204,17 +227,24 @@ def _repeated(path: str, read: Readings, findings: Findings) -> None:
 
 
 def _stuck(path: str, read: Readings, sensors: Sensors, findings: Findings) -> None:
-    found = []
-    for i, name in enumerate(sensors.names):
-        y = read.y[read.sensor == i]
-        if len(y) < STUCK or not np.ptp(read.y):
-            continue
-        changes = np.flatnonzero(np.diff(y) != 0)
-        bounds = np.concatenate([[-1], changes, [len(y) - 1]])
-        longest = int(np.diff(bounds).max())
-        at = float(y[bounds[np.diff(bounds).argmax()] + 1])
-        if longest >= STUCK and at != np.median(read.y) and at != 0.0:
-            found.append(f"{name!r}: {at:g}, {longest} times")
+    if not np.ptp(read.y):
+        return
+    order = np.argsort(read.sensor, kind="stable")
+    sensor, y = read.sensor[order], read.y[order]
+    starts = np.flatnonzero(np.diff(y, prepend=np.nan) != 0)
+    starts = np.union1d(starts, np.flatnonzero(np.diff(sensor, prepend=-1)))
+    lengths = np.diff(starts, append=len(y))
+    usual = float(np.median(read.y))
+    is_stuck = (lengths >= STUCK) & (y[starts] != usual) & (y[starts] != 0.0)
+    longest: dict[int, int] = {}
+    for run in np.flatnonzero(is_stuck).tolist():
+        i = int(sensor[starts[run]])
+        if i not in longest or lengths[run] > lengths[longest[i]]:
+            longest[i] = run
+    found = [
+        f"{sensors.names[i]!r}: {y[starts[run]]:g}, {lengths[run]} times"
+        for i, run in longest.items()
+    ]
     if found:
         findings.add(
             WARNING, "stuck",

@@ -1,14 +1,16 @@
-"""Times of readings as numbers: seconds, and where they stand in day, week and year."""
+"""Times of readings as seconds since 1970, from however people write them, and back."""
 
-from datetime import UTC, date, datetime
-from itertools import islice
-from math import nan
+import re
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta, timezone
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Matrix, Vector
+from halk.data.table import Cells, Words, filled_words
 
 HOUR, DAY, WEEK, YEAR = 3600.0, 86400.0, 604800.0, 31556952.0
 """In seconds; a year is that of the calendar, on average."""
@@ -19,78 +21,297 @@ PERIODS = {"hour": DAY, "weekday": WEEK, "day": YEAR}
 PARTS = ("seconds", *PERIODS)
 """What a time can become."""
 
-_MONTH = "2024-01"
+DMY, MDY = "dmy", "mdy"
+"""Orders of dates: 31/12/2024, 12/31/2024."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun"]
+_MONTHS += ["jul", "aug", "sep", "oct", "nov", "dec"]
+_MINUTES = r":(?P<min>\d{2})(?::(?P<s>\d{2})(?:[.,](?P<f>\d+))?)?"
+_HALF = r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
+_ZONE = r"\s*(?P<zone>[Zz]|UTC|GMT|[+-]\d{2}:?(?:\d{2})?)?"
+_DATE = (
+    r"(?:(?P<y>\d{4})(?P<iso>[-/.])(?P<m>\d{1,2})(?:(?P=iso)(?P<d>\d{1,2}))?"
+    r"|(?P<a>\d{1,2})(?P<mark>[-/.])(?P<b>\d{1,2})(?P=mark)(?P<y2>\d{4}|\d{2})"
+    r"|(?P<d3>\d{1,2})[- ]?(?P<mon>[A-Za-z]{3,9})\.?[-, ]*(?P<y3>\d{4})"
+    r"|(?P<mon4>[A-Za-z]{3,9})\.? (?P<d4>\d{1,2}),? (?P<y4>\d{4}))"
+)
+_HOUR = r"(?P<h>\d{1,2})"
+_WHEN = re.compile(
+    rf"{_DATE}(?:(?:\s*[Tt,]\s*|\s+){_HOUR}(?:{_MINUTES})?{_HALF}{_ZONE})?"
+)
+_CLOCK = re.compile(rf"{_HOUR}{_MINUTES}{_HALF}")
 
 
-def seconds(cell: Any) -> float:
+def seconds(cell: Any, order: str = "") -> float:
     """Return a time as seconds since 1970, NaN if it is none.
 
-    A time without a zone counts as UTC. Text is read as ISO 8601 has it; a month counts
-    from its first day.
+    A time without a zone counts as UTC, a month from its first day. ``order`` says
+    what 1/2/2024 is; without it such dates are none.
 
     Examples
     --------
     >>> seconds("1970-01-02"), seconds("1970-01-01 01:00+01:00"), seconds("soon")
     (86400.0, 0.0, nan)
+    >>> seconds("2.1.1970"), seconds("1/2/1970", "mdy"), seconds("Jan 2, 1970 6:00 PM")
+    (86400.0, 86400.0, 151200.0)
     """
     if isinstance(cell, str):
-        if not _may_be_time(cell):
-            return nan
-        try:
-            cell = datetime.fromisoformat(
-                cell if len(cell) > len(_MONTH) else cell + "-01"
-            )
-        except ValueError:
-            return nan
+        if cell[4:5] == "-" and len(cell) >= len("2024-01-01"):
+            try:
+                return _since_epoch(datetime.fromisoformat(cell))
+            except ValueError:
+                pass
+        found = _WHEN.fullmatch(cell)
+        return nan if found is None else _of_match(found, order)
     if isinstance(cell, datetime):
-        if cell.tzinfo is None:
-            cell = cell.replace(tzinfo=UTC)
-        try:
-            return float((cell - _EPOCH).total_seconds())
-        except OverflowError:
-            return nan
+        return _since_epoch(cell)
     if isinstance(cell, date):
         return float((cell - _EPOCH.date()).days) * DAY
     return nan
 
 
-def _may_be_time(text: str) -> bool:
-    """Return whether text looks like a date: 20240101 is rather a number."""
-    is_long = len(text) >= len("2024-01-01") or len(text) == len(_MONTH)
-    return is_long and text[4:5] == "-" and text[:4].isdigit()
+def _since_epoch(when: datetime) -> float:
+    when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
+    try:
+        return float((when - _EPOCH).total_seconds())
+    except OverflowError:
+        return nan
 
 
-def are_times(cells: Any) -> bool:
-    """Return whether what is filled among the first cells is mostly times."""
-    if isinstance(cells, np.ndarray):
-        return bool(cells.dtype.kind == "M")
-    known = list(islice((cell for cell in cells if cell != ""), 200))
-    found = sum(seconds(cell) == seconds(cell) for cell in known)
-    return bool(known) and 2 * found > len(known)
+def _of_match(found: re.Match[str], order: str) -> float:
+    day = _day(found, order)
+    hour = int(found["h"] or 0)
+    if found["half"]:
+        if not 1 <= hour <= 12:
+            return nan
+        hour = hour % 12 + 12 * (found["half"][0] in "Pp")
+    rest = timedelta(hours=hour - 24) if hour == 24 else timedelta(0)
+    try:
+        when = datetime(
+            *day, 23 if rest else hour, int(found["min"] or 0), int(found["s"] or 0),
+            int((found["f"] or "0")[:6].ljust(6, "0")), _zone(found["zone"]),
+        )  # fmt: skip
+        # midnight at the end of a day: 24:00
+        if hour == 24 and (when.minute or when.second):
+            return nan
+        return _since_epoch(when + timedelta(hours=1) if hour == 24 else when)
+    except (ValueError, OverflowError):
+        return nan
 
 
-def to_seconds(cells: Any) -> Vector:
-    """Return a column of times as seconds since 1970, NaN where there is none."""
-    if isinstance(cells, np.ndarray):
-        if cells.dtype.kind != "M":  # numbers are no times
-            return np.full(len(cells), nan)
-        unknown = np.isnat(cells)
-        whole: Vector = cells.astype("datetime64[us]").astype(np.int64) / 1e6
-        return np.where(unknown, nan, whole)
-    return np.array([seconds(cell) for cell in cells], dtype=np.float64)
+def _day(found: re.Match[str], order: str) -> tuple[int, int, int]:
+    """Return year, month and day; zeros if they are not told."""
+    if found["y"]:
+        return int(found["y"]), int(found["m"]), int(found["d"] or 1)
+    if found["mark"]:
+        a, b, y = int(found["a"]), int(found["b"]), int(found["y2"])
+        if len(found["y2"]) == 2:
+            y += 2000 if y < 70 else 1900
+        order = DMY if found["mark"] == "." else order
+        return (y, b, a) if order == DMY else (y, a, b) if order == MDY else (0, 0, 0)
+    name = (found["mon"] or found["mon4"])[:3].casefold()
+    month = _MONTHS.index(name) + 1 if name in _MONTHS else 0
+    return int(found["y3"] or found["y4"]), month, int(found["d3"] or found["d4"])
 
 
-def format_times(values: Vector) -> list[str]:
-    """Return seconds since 1970 as ISO 8601 has them, to the second, in UTC.
+def _zone(text: str | None) -> timezone:
+    if text is None or text[0] not in "+-":
+        return UTC
+    away = timedelta(hours=int(text[1:3]), minutes=int(text[3:].strip(":") or 0))
+    return timezone(away if text[0] == "+" else -away)
+
+
+def is_date(cell: str) -> bool:
+    """Return whether text is a date as people write them, perhaps with a time."""
+    return _WHEN.fullmatch(cell) is not None and len(cell) > len("1.2.24")
+
+
+def is_clock(cell: str) -> bool:
+    """Return whether text is a time of day: 14:00."""
+    return _CLOCK.fullmatch(cell) is not None
+
+
+def find_order(words: Iterable[str]) -> str:
+    """Return how dates such as 1/2/2024 are to be read, by all of them.
+
+    "dmy" or "mdy"; "" if there are none; "unclear" if nothing tells; "mixed" if
+    different dates tell different things.
 
     Examples
     --------
-    >>> format_times(np.array([90061.0]))
-    ['1970-01-02T01:01:01']
+    >>> find_order(["1/2/2024", "13/2/2024"]), find_order(["1/2/2024", "1/13/2024"])
+    ('dmy', 'mdy')
+    >>> find_order(["1/2/2024"]), find_order(["2024-01-02", "13.2.2024"])
+    ('unclear', '')
+    """
+    is_first = is_second = is_any = False
+    for word in words:
+        found = _WHEN.fullmatch(word)
+        if found is None or found["mark"] not in ("/", "-"):
+            continue
+        is_any = True
+        is_first |= int(found["a"]) > 12
+        is_second |= int(found["b"]) > 12
+    if is_first and is_second:
+        return "mixed"
+    return DMY if is_first else MDY if is_second else "unclear" if is_any else ""
+
+
+def are_times(column: Cells | list[Any]) -> bool:
+    """Return whether what is filled among the first cells is mostly times."""
+    if isinstance(column, np.ndarray):
+        return bool(column.dtype.kind == "M")
+    if not isinstance(column, Words):
+        column = Words(np.zeros(0, np.int32), [str(cell) for cell in column])
+    known = filled_words(column)
+    return bool(known) and 2 * sum(map(is_date, known)) > len(known)
+
+
+def to_seconds(column: Cells | list[Any], order: str = "") -> Vector:
+    """Return a column of times as seconds since 1970, NaN where there is none."""
+    if isinstance(column, Words):
+        words = [seconds(word, order) for word in column.words]
+        values: Vector = column.take(np.array(words, dtype=np.float64))
+        return values
+    if not isinstance(column, np.ndarray) or column.dtype.kind == "O":
+        return np.array([seconds(cell, order) for cell in column], dtype=np.float64)
+    if column.dtype.kind != "M":  # numbers are no times
+        return np.full(len(column), nan)
+    unknown = np.isnat(column)
+    whole: Vector = column.astype("datetime64[us]").astype(np.int64) / 1e6
+    return np.where(unknown, nan, whole)
+
+
+def to_datetimes(values: Vector) -> NDArray[Any]:
+    """Return seconds since 1970 as times, NaT where there are none."""
+    micro = np.where(np.isnan(values), 0, np.round(values * 1e6)).astype(np.int64)
+    times = micro.view("datetime64[us]")
+    times[np.isnan(values)] = np.datetime64("NaT")
+    return times
+
+
+def has_zone(cell: Any) -> bool:
+    """Return whether a time says in which zone it is: Z, or +01:00.
+
+    Examples
+    --------
+    >>> has_zone("2024-01-01T00:00Z"), has_zone("2024-01-01 00:00-06:00")
+    (True, True)
+    >>> has_zone("2024-01-01T00:00"), has_zone("2024-01-01")
+    (False, False)
+    """
+    if not isinstance(cell, str):
+        return getattr(cell, "tzinfo", None) is not None
+    found = _WHEN.fullmatch(cell)
+    return found is not None and found["zone"] is not None
+
+
+_UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+_COMPACT = {
+    8: "%Y%m%d",
+    10: "%Y%m%d%H",
+    12: "%Y%m%d%H%M",
+    14: "%Y%m%d%H%M%S",
+}
+_SINCE, _UNTIL = 3e8, 4.2e9  # 1979 to 2103
+
+
+def as_epoch(column: Cells) -> tuple[Vector, str]:
+    """Return numbers as seconds since 1970 and what they are, "" if no times.
+
+    Examples
+    --------
+    >>> as_epoch(np.array([1.7e12, 1.7000001e12]))
+    (array([1.7000000e+09, 1.7000001e+09]), 'milliseconds since 1970')
+    """
+    if isinstance(column, Words):
+        values, what = _epoch_of([float_of(word) for word in column.words])
+        return column.take(values), what
+    if column.dtype.kind != "f":
+        return column, ""
+    different, codes = np.unique(column, return_inverse=True)
+    values, what = _epoch_of(different.tolist())
+    return values[codes], what
+
+
+def float_of(word: str) -> float:
+    """Return a word of digits as a number, NaN if it is something else."""
+    return float(word) if re.fullmatch(r"\d+(\.\d*)?", word) else nan
+
+
+def _epoch_of(numbers: list[float]) -> tuple[Vector, str]:
+    values = np.array(numbers, dtype=np.float64)
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return values, ""
+    sizes = {len(f"{value:.0f}") for value in known.tolist()}
+    form = _COMPACT.get(max(sizes), "") if len(sizes) == 1 else ""
+    if form and (known % 1 == 0).all():
+        made = np.array([_compact(value, form) for value in numbers], dtype=np.float64)
+        if np.isfinite(made).sum() == len(known):
+            return made, f"dates such as {known[0]:.0f}"
+    for unit, size in _UNITS.items():
+        if known.min() / size >= _SINCE and known.max() / size <= _UNTIL:
+            return values / size, f"{unit} since 1970"
+    return values, ""
+
+
+def _compact(value: float, form: str) -> float:
+    if not isfinite(value):
+        return nan
+    try:
+        when = datetime.strptime(f"{value:.0f}", form)
+    except ValueError:
+        return nan
+    return _since_epoch(when) if 1900 <= when.year <= 2100 else nan
+
+
+def format_times(values: Vector, form: str = "") -> list[str]:
+    """Return seconds since 1970 as text in UTC, ISO 8601 to the second by default.
+
+    Examples
+    --------
+    >>> format_times(np.array([90061.0])), format_times(np.array([0.0]), "%d.%m.%Y")
+    (['1970-01-02T01:01:01'], ['01.01.1970'])
     """
     times: NDArray[Any] = np.round(values).astype("datetime64[s]")
-    return [str(time) for time in times]
+    if not form:
+        return [str(time) for time in times]
+    return [time.strftime(form) for time in times.tolist()]
+
+
+def form_of(word: str, order: str = "") -> str:
+    """Return how a time is written, as ``strftime`` has it; "" if it is none.
+
+    Examples
+    --------
+    >>> form_of("31.12.2024 14:00"), form_of("2024-12-31T14:00:00Z")
+    ('%d.%m.%Y %H:%M', '%Y-%m-%dT%H:%M:%SZ')
+    """
+    found = _WHEN.fullmatch(word) or _CLOCK.fullmatch(word)
+    if found is None:
+        return ""
+    made, groups = list(word), found.groupdict()
+    order = DMY if groups.get("mark") == "." else order
+    a, b = ("%m", "%d") if order == MDY else ("%d", "%m")
+    year = "%y" if len(groups.get("y2") or "") == 2 else "%Y"
+    name = groups.get("mon") or groups.get("mon4") or ""
+    codes = {
+        "y": "%Y", "m": "%m", "d": "%d", "a": a, "b": b, "y2": year, "y3": "%Y",
+        "y4": "%Y", "d3": "%d", "d4": "%d", "mon": "%b" if len(name) == 3 else "%B",
+        "mon4": "%b" if len(name) == 3 else "%B", "h": "%I" if groups["half"] else "%H",
+        "min": "%M", "s": "%S", "f": "%f", "half": "%p",
+    }  # fmt: skip
+    for group in sorted(codes, key=lambda g: found.start(g) if groups.get(g) else -1):
+        if groups.get(group):
+            made[found.start(group) : found.end(group)] = [codes[group]] + [""] * (
+                found.end(group) - found.start(group) - 1
+            )
+    zone = groups.get("zone")
+    if zone and zone[0] in "+-":  # what is written is in UTC
+        made[found.start("zone") :] = "+00:00" if ":" in zone else "+0000"
+    return "".join(made)
 
 
 def on_circle(values: Vector, part: str) -> Matrix:
@@ -104,3 +325,50 @@ def on_circle(values: Vector, part: str) -> Matrix:
     """
     angle = 2 * np.pi * (values / PERIODS[part] % 1.0)
     return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def format_like(column: Cells, name: str, values: Vector, order: str = "") -> Cells:
+    """Return times as the cells of a column that has times, or a part of them.
+
+    ``name`` of the column says which part, such as the hour, if it holds numbers.
+    """
+    if isinstance(column, Words):
+        known = filled_words(column)
+        first = known[0] if known else ""
+        form = next((made for word in known if (made := form_of(word, order))), "")
+    elif column.dtype.kind == "M":
+        return to_datetimes(values)
+    else:
+        first, form = f"{np.nanmax(column):.0f}", ""
+    what = as_epoch(column)[1]
+    form = _COMPACT[len(first)] if what.startswith("dates") else form
+    if form:
+        texts = format_times(values, form)
+    else:
+        scale = _UNITS[what.split()[0]] if what else 0.0
+        numbers = values * scale if scale else _part(name, values)
+        texts = [f"{value:.0f}" for value in numbers.tolist()]
+    if isinstance(column, Words):
+        return _words(texts)
+    return np.array(texts, dtype=np.float64)
+
+
+def _part(name: str, values: Vector) -> Vector:
+    """Return a part of times by its name: year, month, day, hour, minute, second."""
+    code = {"y": "%Y", "mo": "%m", "d": "%d", "h": "%H", "mi": "%M", "s": "%S"}
+    plain = name.casefold()
+    code |= {
+        "doy": "%j",
+        "dayofyear": "%j",
+        "day_of_year": "%j",
+        "yday": "%j",
+        "julian_day": "%j",
+        "mm": "%m",
+    }
+    form = code.get(plain) or code.get(plain[:2]) or code[plain[0]]
+    return np.array(format_times(values, form), dtype=np.float64)
+
+
+def _words(texts: list[str]) -> Words:
+    known = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    return Words(np.array([known[text] for text in texts], np.int32), list(known))

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from halk import streams
+from halk import data
 from halk._validation import Indices, Matrix, Vector
+from halk.data import Field
 from halk.evaluate import progressive
 from halk.experiments.filling import prepared
 from halk.learners import NewtonHALK
 from halk.network import Network
-from halk.streams import Field
 from halk.trace import Trace
 
 SHARE = 0.8  # of every sensor's readings is withheld
@@ -138,8 +138,8 @@ def _inputs(job: Task, agent: int, depth: Vector) -> Matrix:
 
 def task() -> Task:
     """Return the network that comes along, with most readings withheld."""
-    field = streams.gulf("temperature").with_positions()
-    away = streams.withheld(field, SHARE, SEED)
+    field = data.gulf("temperature").with_positions()
+    away = data.withhold(field, SHARE, SEED)
     order = np.random.default_rng([SEED, 5]).permutation(np.flatnonzero(~away))
     network = field.network(RADIUS, TOLERANCE)
     return Task(field, network, away, order)

@@ -6,10 +6,10 @@ from typing import Any
 
 from halk import Network
 from halk.data import Findings, read_table
-from halk.data.graphs import number_edges, read_edges
+from halk.data.edges import number_edges, read_edges
+from halk.data.files import meant
 from halk.data.sensors import read_sensors
 from halk.deploy.keys import Keys
-from halk.streams.files import meant
 
 _WAYS = ("edges", "radius", "nearest")
 

@@ -11,11 +11,11 @@ import sys
 from collections import deque
 from typing import Any, Protocol
 
-from halk.deploy.rows import Columns, CsvLines, Row
+from halk.data.files import unreadable
+from halk.data.lines import Columns, CsvLines, Row
 from halk.deploy.settings import Source
 from halk.deploy.tail import Tail
 from halk.errors import HalkError
-from halk.streams.files import unreadable
 
 _CHUNK = 65536
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from halk._atomic import replacing
+from halk.data.lines import Columns
 from halk.deploy.activation import OwnRate
 from halk.deploy.named import table_of
 from halk.deploy.plan import Plan
-from halk.deploy.rows import Columns
 from halk.deploy.shares import as_csv
 from halk.net import certs
 

@@ -9,8 +9,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
+from halk.data.files import meant
 from halk.errors import HalkError
-from halk.streams.files import meant
 
 NEEDED: Any = object()
 """The default of a key that must be there."""

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from halk.component import subclasses
-from halk.streams.files import meant
+from halk.data.files import meant
 
 
 def named(

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from halk import Network
+from halk.data.files import meant
+from halk.data.lines import Columns, Row
 from halk.deploy.conditions import Conditions, read_conditions
 from halk.deploy.edges import network_of
 from halk.deploy.feeds import CsvFeed
 from halk.deploy.keys import NEEDED, ConfigError, Keys
 from halk.deploy.model import BUDGETS, PACES, Model, read_model
-from halk.deploy.rows import Columns, Row
 from halk.deploy.sections import (
     MODES,
     agent_name,
@@ -25,7 +26,6 @@ from halk.deploy.settings import Source
 from halk.deploy.shares import Shares, shares
 from halk.net import Limits
 from halk.net.identity import checked_name
-from halk.streams.files import meant
 
 _MOST = 5
 """Agents that a remark names."""

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from halk.data.lines import Row
 from halk.deploy.around import Around
 from halk.deploy.clocks import Clock
 from halk.deploy.diary import Diary
 from halk.deploy.facts import facts_of
 from halk.deploy.keeper import Keeper
 from halk.deploy.logs import Log
-from halk.deploy.rows import Row
 from halk.deploy.settings import AgentConfig
 from halk.errors import DivergenceError
 from halk.net import Parcel, Transport, post

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from halk.data import read_table
-from halk.data.cells import labels, numeric, timed
+from halk.data.files import meant
+from halk.data.lines import Columns, Row
+from halk.data.readings import timed
+from halk.data.table import labels, numeric
 from halk.data.times import are_times
 from halk.deploy.keys import Keys
-from halk.deploy.rows import Columns, Row
-from halk.streams.files import meant
 
 Shares = dict[str, list[Row]]
 
@@ -27,7 +28,7 @@ def shares(keys: Keys, path: Any, sensor: str, columns: Columns) -> Shares:
                 word, f"must be a column of {path}, got {name!r}{hint}; it has {there}"
             )
     inputs = [
-        timed(table, name) if are_times(table.cells(name)) else numeric(table, name)
+        timed(table, name) if are_times(table.column(name)) else numeric(table, name)
         for name in columns.inputs
     ]
     value = numeric(table, columns.value)

@@ -16,13 +16,13 @@ import numpy as np
 
 from halk import HALK, Network, NewtonHALK
 from halk.agent import LARGEST
+from halk.data.lines import Row
 from halk.deploy.activation import Activation
 from halk.deploy.clocks import Clock
 from halk.deploy.conditions import Conditions
 from halk.deploy.diary import Score
 from halk.deploy.paced import Course, PacedWorld
 from halk.deploy.plan import Plan
-from halk.deploy.rows import Row
 from halk.net import FreeNode
 from halk.net.faults import Delay, Faults, World
 

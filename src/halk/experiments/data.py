@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from halk import streams
+from halk import data
+from halk.data import DataError, Field
 from halk.experiments.runs import Options
 from halk.network import Network
-from halk.streams import DataError, Field
 
 ATLAS = Path("..", "shared", "data", "gulf_woa18_50nodes.csv")
 """A network from the World Ocean Atlas 2018, used where it lies, if it does."""
@@ -126,17 +126,19 @@ def nearest(field: Field, k: int = 6) -> Network:
 
 
 def _as_options(message: str) -> str:
-    """Return a message without advice that only Python can follow."""
-    return re.sub(r",? ?\(?(or )?give [a-z]+=( or [a-z]+=)?\)?", "", message)
+    """Return a message without advice that this command cannot follow."""
+    message = re.sub(r",? ?\(?(or )?give [a-z]+=( or [a-z]+=)?\)?", "", message)
+    advice = "\\1correct the file; `halk doctor` says more about it"
+    return re.sub(r"(-> )[^\n]*--[^\n]*", advice, message)
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path | None, variable: Any, season: Any, sensors: int | None) -> Field:
     try:
         if path is None:
-            field = streams.gulf(variable, season or "annual")
+            field = data.gulf(variable, season or "annual")
         else:
-            field = streams.read(path, variable, season, sensors)
+            field = data.read(path, variable, season, sensors)
     except DataError as error:
         raise DataError(_as_options(str(error))) from None
     except ValueError as error:  # an option, not the data

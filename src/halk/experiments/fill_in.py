@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halk.data import Field, withhold
 from halk.experiments import gaussian_process
 from halk.experiments.claims import Claim
 from halk.experiments.data import check_fill_in, connected, nearest, ocean, present
@@ -23,7 +24,6 @@ from halk.experiments.timeline import claim_table
 from halk.experiments.tuning import Effort, tuned
 from halk.network import Network
 from halk.report import Bullets, Section
-from halk.streams import Field, withheld
 from halk.trace import Trace
 
 N_STEPS = 2430
@@ -151,7 +151,7 @@ class FillIn(Experiment):
         settings = run.settings
         field = self.fields(settings["variable"])
         share = (settings["share"] or max(SHARES)) / 100
-        return field, withheld(field, share, settings["seed"])
+        return field, withhold(field, share, settings["seed"])
 
     def _searched(self, run: Run, tell: Tell) -> Result:
         began = time.perf_counter()

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Matrix, Vector
+from halk.data import Arrivals, Field, draw_arrivals, draw_steps
 from halk.experiments.fill_in_methods import HALF_DEPTH, Choice
-from halk.streams import Arrivals, Field, arriving, drawn
 
 LOG_SCALE = 100.0  # m: below this depth the logarithm takes over
 KILOMETRE = 1000.0  # m
@@ -53,7 +53,7 @@ def scale(field: Field) -> tuple[float, float]:
 
 def arriving_once(field: Field, n_steps: int, rng: np.random.Generator) -> Arrivals:
     """Let every reading arrive once, in random order, spread over the steps."""
-    X, Y, is_new = arriving(field, max(n_steps, int(field.counts.max())), rng)
+    X, Y, is_new = draw_arrivals(field, max(n_steps, int(field.counts.max())), rng)
     return Arrivals(X, np.where(is_new, Y, np.nan), is_new)
 
 
@@ -69,7 +69,7 @@ def filling(
     offset, spread = scale(field.subset(~away))
     data = prepared(field, choice, offset, spread)
     train = replace(field, x=data.x, y=data.y).subset(~away)
-    X, Y = (arriving_once if is_one_pass else drawn)(
+    X, Y = (arriving_once if is_one_pass else draw_steps)(
         train, n_steps, np.random.default_rng([seed, 5])
     )[:2]
     test = (field.agent[away].tolist(), data.x[away], data.y[away])

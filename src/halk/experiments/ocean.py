@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from halk.data import Field, draw_steps
 from halk.experiments.claims import Statement
 from halk.experiments.data import connected, ocean
 from halk.experiments.methods import METHODS, Setup
@@ -16,7 +17,6 @@ from halk.experiments.runs import Result, Results
 from halk.experiments.timeline import Timeline, curves, of
 from halk.network import Network
 from halk.report import Line, Panel
-from halk.streams import Field, drawn
 
 REACH = 1000.0  # km
 METRES = 1000.0  # of an input unit: depths are given in km
@@ -122,7 +122,7 @@ class Ocean(Timeline):
 
     def stream(self, seed: int) -> tuple[Any, Any, Any]:
         """Return one reading of every agent a step; tested at all of them."""
-        X, Y = drawn(self.field, self._steps, seed)
+        X, Y = draw_steps(self.field, self._steps, seed)
         test = (self.field.agent.tolist(), self.field.x / METRES, self.field.y)
         return X / METRES, Y, test
 

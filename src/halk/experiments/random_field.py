@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from halk.data import RandomField
 from halk.experiments.claims import Numbers, Statement, below
 from halk.experiments.experiment import early, final, steady
 from halk.experiments.methods import METHODS, Setup
@@ -16,7 +17,6 @@ from halk.experiments.runs import Result, Results
 from halk.experiments.timeline import Timeline, curves, of
 from halk.losses import Huber
 from halk.report import Line, Panel
-from halk.streams import RandomField
 
 BANDWIDTH, PARSIMONY, PHI = 0.05, 8.0, 1e4
 PAPER_ORDER, NEAR = 30.0, 0.2

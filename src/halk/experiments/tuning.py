@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from halk._validation import Matrix
+from halk.data import Field, draw_arrivals
 from halk.errors import DivergenceError
 from halk.experiments.fill_in_methods import Choice, Entry
 from halk.experiments.filling import arriving_once, prepared, scale
 from halk.experiments.runs import Tell
 from halk.learners.base import Learner
 from halk.network import Network
-from halk.streams import Field, arriving
 
 
 class Effort(NamedTuple):
@@ -84,7 +84,7 @@ def _score(
     """Return the error at arrivals over the second half, in spreads of the target."""
     data = prepared(field, choice, *scale(field))
     scaled = replace(field, x=data.x, y=data.y)
-    stream = arriving_once if entry.is_one_pass else arriving
+    stream = arriving_once if entry.is_one_pass else draw_arrivals
     X, Y, is_new = stream(scaled, n_steps, np.random.default_rng([seed, 3]))
     model = entry.make(network, choice, seed)
     try:

@@ -1,6 +1,6 @@
 """From a table of readings to a model of every sensor: fit, fill, predict, update."""
 
-from halk.sensing import summary, writing  # noqa: F401
+from halk.sensing import summary  # noqa: F401
 from halk.sensing.choices import Choices
 from halk.sensing.filling import Filled, fill, filled
 from halk.sensing.fitting import fit

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Vector
+from halk.data.doctor import read_more
 from halk.data.findings import Findings
-from halk.data.frames import is_frame, like
-from halk.data.sources import read_table
-from halk.streams.rows import Table
+from halk.data.sources import add_to_frame, is_frame
+from halk.data.table import Table, plain
+from halk.data.write import with_added
 
 if TYPE_CHECKING:
     from halk.sensing.model import SensorModel
@@ -27,7 +28,6 @@ class Filled(NamedTuple):
     high: Vector
     is_gap: NDArray[np.bool_]
     findings: Findings
-    sensor: str  # the column of the sensors, which stays text
 
     def columns(self, target: str) -> dict[str, Vector]:
         """Return the columns to add, by name."""
@@ -64,16 +64,15 @@ def filled(
         As for :meth:`SensorModel.update`; without the column of values, every row is
         a gap.
     """
-    table = read_table(readings)
-    rows, findings = model.rows_of(table, missing, skip_bad)
-    findings.refuse()
+    examined = read_more(readings, model.schema, model.sensors, missing, skip_bad)
+    table, rows = examined.table, examined.readings
+    assert table is not None
+    assert rows is not None
     asked = rows.is_usable if everywhere else rows.is_gap
     found = model.predicted(rows.sensor[asked], rows.x[asked])
     full = np.full((len(found), len(rows.y)), np.nan)
     full[:, asked] = found
-    return Filled(
-        table, full[0], full[1], full[2], rows.is_gap, findings, model.schema.sensor
-    )
+    return Filled(table, full[0], full[1], full[2], rows.is_gap, examined.findings)
 
 
 def fill(
@@ -82,8 +81,10 @@ def fill(
     """Return the table with predictions: a frame as a frame, all else as columns."""
     made = filled(model, readings, everywhere=everywhere, **options)
     added = made.columns(model.schema.target)
+    pairs = with_added(made.table, model.schema, added)
     if is_frame(readings):
-        return like(readings, added)
-    header = enumerate(made.table.header)
-    known = {name or f"column_{k}": made.table.columns[k] for k, name in header}
-    return known | added
+        n_new = len(added) * max(len(made.table.wide), 1)
+        return add_to_frame(readings, dict(pairs[-n_new:]))
+    return {
+        name or f"column_{k}": plain(cells) for k, (name, cells) in enumerate(pairs)
+    }

@@ -10,8 +10,8 @@ import numpy as np
 
 from halk._validation import choice, real, require
 from halk.data.doctor import Examined, examine
+from halk.data.edges import number_edges, read_edges
 from halk.data.findings import WARNING
-from halk.data.graphs import number_edges, read_edges
 from halk.data.readings import Readings
 from halk.data.schema import Asked
 from halk.data.sensors import Sensors
@@ -49,6 +49,12 @@ def fit(
     target: str | None = None,
     inputs: Sequence[str] | str | None = None,
     unit: str | None = None,
+    wide: bool | None = None,
+    dates: str = "",
+    decimal: str = "",
+    flags: str = "",
+    good: Sequence[str] = (),
+    limits: tuple[float, float] | None = None,
     time: Sequence[str] | str | None = None,
     missing: Sequence[float] = (),
     skip_bad: bool = False,
@@ -74,6 +80,18 @@ def fit(
         Columns that values depend on; by default times, depths and the like.
     unit : str, optional
         Of the values; by default what the column's name ends in.
+    wide : bool, optional
+        Whether there is a column per sensor, or a row per reading, if it is not clear.
+    dates : {"dmy", "mdy"}, optional
+        What 1/2/2024 is, if no date tells.
+    decimal : {"comma", "point"}, optional
+        What 1,234 is, if no number tells.
+    flags : str, optional
+        Column of quality flags; of a wide table, what the names of such columns end in.
+    good : sequence of str, optional
+        The flags of readings to be used.
+    limits : two floats, optional
+        Readings outside are none.
     time : subset of ("seconds", "hour", "weekday", "day"), optional
         What becomes of times; by default what their span can tell of.
     missing : sequence of float
@@ -112,7 +130,9 @@ def fit(
     array([16.])
     """
     names = [inputs] if isinstance(inputs, str) else inputs
-    asked = Asked(sensor, target, names, unit)
+    asked = Asked(
+        sensor, target, names, unit, wide, dates, decimal, flags, tuple(good), limits
+    )
     made = options if isinstance(options, Options) else Options.from_dict(options or {})
     try:
         level = real("coverage", coverage)

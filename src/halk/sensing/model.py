@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
+from halk.data.doctor import read_more
 from halk.data.findings import Findings
-from halk.data.readings import Readings, read_readings
+from halk.data.readings import Readings
 from halk.data.schema import Schema
 from halk.data.sensors import Sensors
-from halk.data.sources import read_table
 from halk.data.suspicions import examine_far_out, examine_sizes, sort_readings
 from halk.intervals import Intervals
 from halk.learners import HALK
@@ -25,8 +25,6 @@ from halk.sensing.nearness import nearness, threshold
 from halk.sensing.reasons import Reason
 from halk.sensing.scales import Moments
 from halk.sensing.widening import tell_of_widths
-from halk.streams.files import meant
-from halk.streams.rows import Table
 
 COMPARED = 2_000
 """Readings that tell what is near."""
@@ -124,8 +122,11 @@ class SensorModel:
         readings : path, "-", frame, dataset or dict of columns
             With the columns that the first table had.
         """
-        table = read_table(readings)
-        rows, findings = self.rows_of(table, missing, skip_bad, has_values=True)
+        known = self.schema, self.sensors
+        found = read_more(readings, *known, missing, skip_bad, has_values=True)
+        table, rows, findings = found.table, found.readings, found.findings
+        assert table is not None
+        assert rows is not None
         read = sort_readings(rows.with_values())
         examine_sizes(table.path, self.schema, read.y, findings, self.memory.y)
         findings.refuse()
@@ -178,8 +179,8 @@ class SensorModel:
             for name, column in columns.items()
         }
         table = {self.schema.sensor: [str(sensor)] * longest} | full
-        rows, findings = self.rows_of(read_table(table))
-        findings.refuse()
+        rows = read_more(table, self.schema, self.sensors).readings
+        assert rows is not None
         return self.predicted(rows.sensor, rows.x)
 
     def predicted(self, agent: Indices, x: Matrix) -> Prediction:
@@ -221,31 +222,6 @@ class SensorModel:
     def encoded(self, x: Matrix, agent: Indices) -> Matrix:
         """Return what the kernel compares."""
         return inputs_of(self.choices, x, agent, self.schema, self.sensors)
-
-    def rows_of(
-        self,
-        table: Table,
-        missing: Sequence[float] = (),
-        skips: bool = False,
-        has_values: bool = False,
-    ) -> tuple[Readings, Findings]:
-        """Return the rows of a table as the first one had them."""
-        findings = Findings()
-        wanted = [self.schema.sensor, *(one.name for one in self.schema.inputs)]
-        wanted += [self.schema.target] if has_values else []
-        for name in wanted:
-            if name not in table.header:
-                hint = meant(name, table.header)
-                findings.add(
-                    "error", "no-such-column",
-                    f"{table.path}: there is no column {name!r}{hint}",
-                    f"the model needs {', '.join(wanted)}",
-                )  # fmt: skip
-        findings.refuse()
-        rows, _, _ = read_readings(
-            table, self.schema, self.sensors, findings, missing, skips
-        )
-        return rows, findings
 
     # files
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from halk._validation import choice, integer, positive
+from halk.data.files import meant
 from halk.errors import HalkError
 from halk.learners.newton import FAMILIES
 from halk.sensing.choices import Choices
 from halk.sensing.encoding import Part
 from halk.sensing.lengths import width_of
 from halk.sensing.scales import SCALINGS
-from halk.streams.files import meant
 
 ALONE = "apart"
 """The tolerance of sensors that do not learn from each other."""

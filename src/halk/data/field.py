@@ -109,7 +109,7 @@ class Field:
 
         Examples
         --------
-        >>> from halk.streams import gulf
+        >>> from halk.data import gulf
         >>> gulf().with_positions().inputs
         ('depth_m', 'lat', 'lon')
         """
@@ -136,7 +136,7 @@ class Field:
 
         Examples
         --------
-        >>> from halk.streams import gulf
+        >>> from halk.data import gulf
         >>> gulf().chosen([7, 3]).names
         ('7', '3')
         """
@@ -166,7 +166,7 @@ class Field:
 
         Examples
         --------
-        >>> from halk.streams import gulf
+        >>> from halk.data import gulf
         >>> gulf().network(1000, tolerance=lambda d: np.exp(-d / 1000))
         Network(50 agents, 2008 edges)
         """

@@ -1,11 +1,28 @@
 """What the names of columns say."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 SENSOR = ("node", "sensor", "station", "buoy", "id", "site", "agent", "name")
 LATITUDE = ("lat", "latitude")
 LONGITUDE = ("lon", "lng", "long", "longitude")
 INPUTS = ("depth_m", "depth", "time", "hour", "day")
+TIMES = (
+    "time",
+    "timestamp",
+    "datetime",
+    "date",
+    "date_time",
+    "epoch",
+    "unix",
+    "unixtime",
+)
+FLAGS = ("qc", "qf", "qa", "flag", "flags", "quality", "qartod")
+QUANTITIES = (
+    "temp", "humid", "rh", "press", "wind", "gust", "speed", "direc", "rain", "precip",
+    "salin", "pm", "no2", "o3", "ozone", "so2", "co2", "co", "turb", "flow", "level",
+    "volt", "batt", "power", "solar", "radia", "dewp", "oxygen", "ph", "conduc",
+)  # fmt: skip
 SEASONS = ("annual", "winter", "spring", "summer", "autumn")
 UNITS = {"c": "°C", "degc": "°C", "psu": "psu", "m": "m", "k": "K", "pa": "Pa"}
 
@@ -59,6 +76,46 @@ def are_geographic(columns: Sequence[str]) -> bool:
     return one.startswith(LATITUDE) and two.startswith(LONGITUDE)
 
 
+def find_sensor(header: Sequence[str]) -> str:
+    """Return the column that is called as sensors' names are, or nothing.
+
+    Examples
+    --------
+    >>> find_sensor(["time", "Station_ID", "value"])
+    'Station_ID'
+    """
+    return alike(header, SENSOR + tuple(f"{word}_id" for word in SENSOR))
+
+
+def is_flag(name: str) -> bool:
+    """Whether a column is called as quality flags are.
+
+    Examples
+    --------
+    >>> is_flag("t_C_qc"), is_flag("QC_Flag"), is_flag("flagpole")
+    (True, True, False)
+    """
+    return any(word in FLAGS for word in re.split(r"[^a-z]+", name.casefold()))
+
+
+def quantity_of(name: str) -> str:
+    """Return what a column's name says was measured; nothing if it says none.
+
+    Examples
+    --------
+    >>> quantity_of("temp_1"), quantity_of("Humidity (%)"), quantity_of("north")
+    ('temp', 'humid', '')
+    """
+    words = re.split(r"[^a-z0-9]+", name.casefold())
+    found = (
+        quantity
+        for word in words
+        for quantity in QUANTITIES
+        if word == quantity or (len(quantity) > 3 and word.startswith(quantity))
+    )
+    return next(found, "")
+
+
 def unit_of(name: str, column: str) -> str:
     """Return the unit that a column's name ends in; nothing if it names none.
 
@@ -66,7 +123,12 @@ def unit_of(name: str, column: str) -> str:
     --------
     >>> unit_of("temperature", "temperature_annual_C"), unit_of("salinity", "S")
     ('°C', 'psu')
+    >>> unit_of("", "Wind speed (m/s)")
+    'm/s'
     """
+    found = re.search(r"[(\[]([^()\[\]]+)[)\]]$", column.strip())
+    if found:
+        return found[1]
     _, mark, end = column.casefold().rpartition("_")
     if mark and end in UNITS:
         return UNITS[end]

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halk.streams import arriving, drawn, withheld
-from tests.streams.strategies import field_of, fields, seeds
+from halk.data import draw_arrivals, draw_steps, withhold
+from tests.data.strategies import field_of, fields, seeds
 
 STEPS = st.integers(1, 30)
 SHARES = st.floats(0, 0.99)
@@ -24,16 +24,16 @@ def reading(field, X, Y):
 
 @given(fields(), STEPS, seeds())
 def test_every_agent_draws_its_own_readings(field, n_steps, seed):
-    X, Y = drawn(field, n_steps, seed)
+    X, Y = draw_steps(field, n_steps, seed)
     assert X.shape == (n_steps, field.n_agents, 1)
     reading(field, X, Y)
-    again = drawn(field, n_steps, seed)
+    again = draw_steps(field, n_steps, seed)
     assert np.array_equal(again[1], Y, equal_nan=True)
 
 
 def test_all_readings_are_drawn_alike():
     field = field_of([0] * 4 + [1], 2)
-    _, Y = drawn(field, 8000, seed=0)
+    _, Y = draw_steps(field, 8000, seed=0)
     assert np.bincount(Y[:, 0].astype(int) - 100) == pytest.approx(2000, abs=200)
     assert (Y[:, 1] == 104).all()
     assert (Y[1:, 0] == Y[:-1, 0]).mean() == pytest.approx(1 / 4, abs=0.03)
@@ -41,13 +41,13 @@ def test_all_readings_are_drawn_alike():
 
 @given(fields(), SHARES, SHARES, seeds())
 def test_withheld_readings_are_nested(field, one, other, seed):
-    less, more = (withheld(field, share, seed) for share in sorted((one, other)))
+    less, more = (withhold(field, share, seed) for share in sorted((one, other)))
     assert not (less & ~more).any()
 
 
 @given(fields(), SHARES, seeds())
 def test_every_sensor_loses_the_share_but_not_all(field, share, seed):
-    mask = withheld(field, share, seed)
+    mask = withhold(field, share, seed)
     lost = field.subset(mask).counts
     has = field.counts > 0
     assert (lost[has] < field.counts[has]).all()
@@ -57,16 +57,16 @@ def test_every_sensor_loses_the_share_but_not_all(field, share, seed):
 
 def test_the_share_is_right_on_average_where_sensors_have_few_readings():
     field = field_of(np.repeat(np.arange(1000), 3), 1000, is_geographic=False)
-    mask = withheld(field, 0.5, seed=0)
+    mask = withhold(field, 0.5, seed=0)
     assert mask.mean() == pytest.approx(0.5, abs=0.02)
     assert mask.reshape(-1, 3).mean(axis=0) == pytest.approx(0.5, abs=0.06)
-    assert not withheld(field, 0, seed=0).any()
-    assert (withheld(field, 0.3, seed=1) != withheld(field, 0.3, seed=2)).any()
+    assert not withhold(field, 0, seed=0).any()
+    assert (withhold(field, 0.3, seed=1) != withhold(field, 0.3, seed=2)).any()
 
 
 @given(fields(), STEPS, seeds())
 def test_readings_arrive_once_and_are_not_drawn_before(field, n_steps, seed):
-    X, Y, is_new = arriving(field, n_steps, seed)
+    X, Y, is_new = draw_arrivals(field, n_steps, seed)
     number = reading(field, X, Y)
     for i, count in enumerate(field.counts):
         new = number[is_new[:, i], i]
@@ -79,7 +79,7 @@ def test_readings_arrive_once_and_are_not_drawn_before(field, n_steps, seed):
 
 @given(st.integers(1, 30), st.integers(1, 30))
 def test_arrivals_are_spread_evenly_from_the_first_step(count, n_steps):
-    is_new = arriving(field_of([0] * count, 1), n_steps, seed=0).is_new[:, 0]
+    is_new = draw_arrivals(field_of([0] * count, 1), n_steps, seed=0).is_new[:, 0]
     n = min(count, n_steps)
     at = np.flatnonzero(is_new)
     assert at.tolist() == [k * n_steps // n for k in range(n)]
@@ -87,7 +87,7 @@ def test_arrivals_are_spread_evenly_from_the_first_step(count, n_steps):
 
 def test_readings_arrive_in_random_order_and_old_ones_return():
     field = field_of([0] * 50, 1)
-    _, Y, is_new = arriving(field, 1000, seed=0)
+    _, Y, is_new = draw_arrivals(field, 1000, seed=0)
     order = Y[is_new[:, 0], 0]
     assert (np.diff(order) < 0).any()
     late = Y[500:, 0][~is_new[500:, 0]]
@@ -97,10 +97,10 @@ def test_readings_arrive_in_random_order_and_old_ones_return():
 @pytest.mark.parametrize("share", [-0.1, 1.0, np.nan])
 def test_broken_shares(share):
     with pytest.raises(ValueError, match="share must be"):
-        withheld(field_of([0], 1), share, seed=0)
+        withhold(field_of([0], 1), share, seed=0)
 
 
-@pytest.mark.parametrize("function", [drawn, arriving])
+@pytest.mark.parametrize("function", [draw_steps, draw_arrivals])
 def test_broken_lengths(function):
     with pytest.raises(ValueError, match="n_steps must be at least 1, got 0"):
         function(field_of([0], 1), 0, seed=0)

@@ -1,4 +1,4 @@
-"""Rows of readings, from lines of CSV or of JSON; a bad one is a row too."""
+"""Readings one line at a time, of CSV or of JSON; a bad line is a row too."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
-from halk.data.cells import UNKNOWN
+from halk.data.files import meant
+from halk.data.table import is_empty_word, number
 from halk.data.times import seconds
-from halk.streams.cells import number
-from halk.streams.errors import DataError
-from halk.streams.files import meant
+from halk.errors import DataError
 
 
 class Row(NamedTuple):
@@ -57,7 +56,7 @@ class Columns(NamedTuple):
 
 def _is_empty(cell: Any) -> bool:
     if isinstance(cell, str):
-        return cell.strip().casefold() in UNKNOWN
+        return is_empty_word(cell.strip())
     return cell is None or cell != cell
 
 

@@ -1,4 +1,4 @@
-"""Files of a user, opened with messages that say what to do."""
+"""Files of a user in memory, with messages that say what to do."""
 
 import gzip
 import hashlib
@@ -9,62 +9,66 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from halk.streams.errors import DataError
+from halk.errors import DataError
 
 PathLike = str | os.PathLike[str]
 
 LISTED = 5
 """How many problems of one kind a message lists."""
 
-_FOREIGN = {
-    b"PK\x03\x04": "a spreadsheet or zip archive; save the table as CSV",
-    b"PAR1": "a Parquet file; give it to read or read_table",
-    b"CDF": "a NetCDF file; give it to read or read_atlas",
-    b"\x89HDF": "a NetCDF file; give it to read or read_atlas",
-    b"\xff\xfe": "text in UTF-16; save it as UTF-8",
-    b"\xfe\xff": "text in UTF-16; save it as UTF-8",
-}
 
-
-class Source(NamedTuple):
+class Content(NamedTuple):
     """A file in memory."""
 
     path: str
     data: bytes
     sha256: str  # of the file as it is on the disk
 
+    @property
+    def is_netcdf(self) -> bool:
+        """Whether it begins as NetCDF files do, in their old or their new format."""
+        return self.data.startswith((b"CDF", b"\x89HDF"))
+
     def text(self) -> str:
         """Return the content as text, or say why it is none."""
-        for magic, kind in _FOREIGN.items():
-            if self.data.startswith(magic):
-                raise DataError(f"{self.path} must be a text file, got {kind}")
+        return self.decode()[0]
+
+    def decode(self) -> tuple[str, str]:
+        """Return the content as text, and the encoding if it had to be guessed."""
+        if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return self.data.decode("utf-16", "replace"), ""
         if b"\0" in self.data:
             line = self.data[: self.data.index(b"\0")].count(b"\n") + 1
             raise DataError(f"{self.path} must be text, got a zero byte in line {line}")
         try:
-            return self.data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = self.data[: error.start].count(b"\n") + 1
-            got = f"byte 0x{self.data[error.start]:02x} in line {line}"
-            raise DataError(
-                f"{self.path} must be text in UTF-8, got {got}; save it as UTF-8"
-            ) from None
+            return self.data.decode("utf-8-sig"), ""
+        except UnicodeDecodeError:
+            return self.data.decode("cp1252", "replace"), "Latin-1"
 
 
-def opened(path: PathLike) -> Source:
+def open_file(path: PathLike) -> Content:
     """Read a file whole, unpacked if gzip packed it."""
     try:
         packed = Path(path).read_bytes()
     except OSError as error:
         raise unreadable(path, error) from None
-    return source_of(os.fspath(path), packed)
+    return unpack(os.fspath(path), packed)
 
 
-def source_of(path: str, packed: bytes) -> Source:
+def unpack(path: str, packed: bytes) -> Content:
     """Return what a file holds, unpacked if gzip packed it."""
     if not packed.strip():
         raise DataError(f"{path} must not be empty, got {len(packed)} bytes")
-    return Source(path, _unpacked(path, packed), _sha256(packed))
+    digest = hashlib.sha256(packed).hexdigest()
+    if not packed.startswith(b"\x1f\x8b"):
+        return Content(path, packed, digest)
+    try:
+        data = gzip.decompress(packed)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} must be a whole gzip file, got: {error}") from None
+    if not data.strip():
+        raise DataError(f"{path} must not be empty, got an empty file in gzip")
+    return Content(path, data, digest)
 
 
 def unreadable(path: PathLike, error: OSError) -> DataError:
@@ -100,19 +104,3 @@ def problems(found: Sequence[str], advice: str) -> DataError:
     more = len(found) - len(lines)
     lines += [f"... and {more} more"] if more else []
     return DataError("\n".join(lines) + ("; " if len(lines) == 1 else "\n") + advice)
-
-
-def _unpacked(path: PathLike, data: bytes) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    try:
-        unpacked = gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} must be a whole gzip file, got: {error}") from None
-    if not unpacked.strip():
-        raise DataError(f"{path} must not be empty, got an empty file in gzip")
-    return unpacked
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

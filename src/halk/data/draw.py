@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Indices, Matrix, integer, real, require
-from halk.streams.field import Field
+from halk.data.field import Field
 
-__all__ = ["Arrivals", "arriving", "drawn", "withheld"]
+__all__ = ["Arrivals", "draw_arrivals", "draw_steps", "withhold"]
 
 Seed = int | np.random.Generator
 
@@ -25,7 +25,9 @@ class Arrivals(NamedTuple):
     is_new: NDArray[np.bool_]
 
 
-def drawn(field: Field, n_steps: int, seed: Seed) -> tuple[NDArray[np.float64], Matrix]:
+def draw_steps(
+    field: Field, n_steps: int, seed: Seed
+) -> tuple[NDArray[np.float64], Matrix]:
     """Draw one reading of every agent in each step, at random and with replacement.
 
     Returns
@@ -35,8 +37,8 @@ def drawn(field: Field, n_steps: int, seed: Seed) -> tuple[NDArray[np.float64], 
 
     Examples
     --------
-    >>> from halk.streams import gulf
-    >>> X, Y = drawn(gulf(), n_steps=100, seed=0)
+    >>> from halk.data import gulf
+    >>> X, Y = draw_steps(gulf(), n_steps=100, seed=0)
     >>> X.shape, Y.shape
     ((100, 50, 1), (100, 50))
     """
@@ -47,7 +49,7 @@ def drawn(field: Field, n_steps: int, seed: Seed) -> tuple[NDArray[np.float64], 
     return _taken(field, np.argsort(field.agent, kind="stable"), rank)
 
 
-def withheld(field: Field, share: float, seed: Seed) -> NDArray[np.bool_]:
+def withhold(field: Field, share: float, seed: Seed) -> NDArray[np.bool_]:
     """Choose readings to withhold, about the same share of every sensor's.
 
     Parameters
@@ -65,9 +67,9 @@ def withheld(field: Field, share: float, seed: Seed) -> NDArray[np.bool_]:
 
     Examples
     --------
-    >>> from halk.streams import gulf
+    >>> from halk.data import gulf
     >>> field = gulf()
-    >>> mask = withheld(field, 0.5, seed=0)
+    >>> mask = withhold(field, 0.5, seed=0)
     >>> training, test = field.subset(~mask), field.subset(mask)
     >>> training.n_readings, test.n_readings
     (388, 386)
@@ -85,7 +87,7 @@ def withheld(field: Field, share: float, seed: Seed) -> NDArray[np.bool_]:
     return mask
 
 
-def arriving(field: Field, n_steps: int, seed: Seed) -> Arrivals:
+def draw_arrivals(field: Field, n_steps: int, seed: Seed) -> Arrivals:
     """Let each sensor's readings arrive one after another, in random order.
 
     Arrivals are spread evenly over the steps, the first at step 0. In a step in which
@@ -108,8 +110,8 @@ def arriving(field: Field, n_steps: int, seed: Seed) -> Arrivals:
 
     Examples
     --------
-    >>> from halk.streams import gulf
-    >>> X, Y, is_new = arriving(gulf(), n_steps=100, seed=0)
+    >>> from halk.data import gulf
+    >>> X, Y, is_new = draw_arrivals(gulf(), n_steps=100, seed=0)
     >>> int(is_new.sum()), bool(is_new[0].all())
     (774, True)
     """

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from halk.streams import RandomField
+from halk.data import RandomField
 
 DENSE = RandomField(n_agents=6, side=2.0, radius=1.5, n_steps=20_000)
 

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from halk.streams import Field
+from halk.data import Field
 
 
 def field_of(agent, n_agents, /, **changes):

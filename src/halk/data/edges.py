@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from halk.data.cells import labels, numeric
+from halk.data import naming
+from halk.data.files import PathLike, meant, problems
 from halk.data.sources import read_table
-from halk.streams import naming
-from halk.streams.errors import DataError
-from halk.streams.files import PathLike, meant, problems
-from halk.streams.rows import Table
+from halk.data.table import Table, labels, numeric
+from halk.errors import DataError
 
 ENDS = (("from", "to"), ("source", "target"), ("a", "b"), ("i", "j"), ("u", "v"))
 TOLERANCE = ("tolerance", "gamma")
@@ -102,8 +101,10 @@ def _from_table(table: Table) -> list[Edge]:
         found = numeric(table, column)
         wrong = np.flatnonzero(found.is_wrong | (found.values < 0))
         if len(wrong):
-            cells = table.cells(column)
-            listed = [f"{table.where(row)}: {cells[row]!r}" for row in wrong.tolist()]
+            listed = [
+                f"{table.where(row)}: {table.cell(column, row)!r}"
+                for row in wrong.tolist()
+            ]
             raise problems(listed, "tolerances must be numbers, not negative")
         limits = [None if v != v else float(v) for v in found.values.tolist()]
     return list(zip(one, other, limits, strict=True))

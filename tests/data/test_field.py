@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from halk.streams import Field
-from tests.streams.strategies import field_of
+from halk.data import Field
+from tests.data.strategies import field_of
 
 
 def test_a_field_counts_its_readings():

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halk.streams import GULF, DataError, read_atlas
-from halk.streams.atlas_name import about
-from halk.streams.choose import spread
-from tests.streams.atlas_files import LAT, LON, MARK, csv_lines, write_csv, write_netcdf
+from halk.data import GULF, DataError, read_atlas
+from halk.data.atlas import about
+from halk.data.atlas import spread
+from tests.data.atlas_files import LAT, LON, MARK, csv_lines, write_csv, write_netcdf
 
 SMALL = {"n_agents": 3, "minimum_depths": 2}
 
