@@ -25,6 +25,7 @@ def test_exported_members():
         "__version__",
         "bandwidth",
         "checks",
+        "data",
         "evaluate",
         "features",
         "fit",
@@ -34,8 +35,6 @@ def test_exported_members():
         "proximity",
         "reference",
         "sensing",
-        "streams",
-        "tables",
         "theory",
     ]
     assert all(hasattr(halk, name) for name in halk.__all__)

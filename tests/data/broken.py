@@ -142,16 +142,91 @@ CASES = {
         "moving",
         None,
     ),
-    "decimal commas": Broken(
-        "station;time;t_C\na;2024-01-01;3,5\nb;2024-01-02;4,5\n",
+    "decimals or thousands": Broken(
+        "station;time;flow\na;2024-01-01;1,234\nb;2024-01-02;2,345\n",
         "error",
-        "no-target",
+        "unclear-decimals",
         None,
     ),
-    "dates with slashes": Broken(
-        "station,time,t_C\na,31/12/2024,3.5\nb,30/12/2024,4.5\n",
+    "day or month first": Broken(
+        "station,time,t_C\na,1/12/2024,3.5\nb,2/12/2024,4.5\n",
         "error",
-        "no-input",
+        "unclear-dates",
+        None,
+    ),
+    "day first and month first": Broken(
+        "station,time,t_C\na,1/12/2024,3\nb,31/12/2024,4\nb,12/31/2024,4\n",
+        "error",
+        "mixed-dates",
+        None,
+    ),
+    "sensors or quantities": Broken(
+        "time,temperature,humidity\n2024-01-01,3,80\n2024-01-02,4,90\n",
+        "error",
+        "wide-or-long",
+        None,
+    ),
+    "nothing is wide": Broken(
+        GOOD,
+        "error",
+        "no-wide",
+        None,
+        {"wide": True, "inputs": ["time", "temperature_C"]},
+    ),
+    "wide": Broken(
+        "time,north,south\n2024-01-01,3,4\n2024-01-02,4,5\n", "note", "wide", None
+    ),
+    "columns of unknown sensors": Broken(
+        "time,north,south,nroth2\n2024-01-01,3,4,5\n2024-01-02,4,5,5\n",
+        "warning",
+        "unknown-columns",
+    ),
+    "flags that are not used": Broken(
+        "station,time,t_C,t_qc\na,2024-01-01,3,1\nb,2024-01-02,4,9\n",
+        "note",
+        "flags",
+        None,
+    ),
+    "flags without good ones": Broken(
+        "station,time,t_C,t_qc\na,2024-01-01,3,1\nb,2024-01-02,4,9\n",
+        "error",
+        "no-good",
+        None,
+        {"flags": "t_qc"},
+    ),
+    "flagged": Broken(
+        "station,time,t_C,t_qc\na,2024-01-01,3,1\nb,2024-01-02,4,9\n",
+        "note",
+        "flagged",
+        None,
+        {"flags": "t_qc", "good": ("1", "2")},
+    ),
+    "outside the range": Broken(
+        GOOD + "south,2024-01-04,99\n",
+        "note",
+        "outside-range",
+        SENSORS,
+        {"limits": (-20.0, 50.0)},
+    ),
+    "extremes again and again": Broken(
+        GOOD
+        + GOOD.partition("\n")[2].replace("2024", "2023")
+        + "south,2024-01-04,85.25\nsouth,2024-01-05,85.25\nnorth,2024-01-04,85.25\n",
+        "warning",
+        "sentinel",
+    ),
+    "epoch": Broken(
+        "station,timestamp,t_C\na,1704067200,3\nb,1704070800,4\n",
+        "note",
+        "epoch",
+        None,
+    ),
+    "title": Broken("Buoys of the bay\n" + GOOD, "note", "preamble"),
+    "comments": Broken(GOOD + "# the end\n", "note", "comments"),
+    "unused": Broken(
+        "station,time,t_C,remark\na,2024-01-01,3,ok\nb,2024-01-02,4,\n",
+        "note",
+        "unused",
         None,
     ),
     "huge": Broken("station,depth_m,value\na,5,1e200\nb,6,2\n", "error", "size", None),

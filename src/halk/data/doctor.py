@@ -6,13 +6,16 @@ from typing import Any, NamedTuple
 from halk.data.files import meant
 from halk.data.findings import ERROR, Findings
 from halk.data.readings import Readings, read_readings
-from halk.data.schema import Asked, Schema, find_schema
+from halk.data.schema import NUMBER, Asked, Schema, find_schema
 from halk.data.sensors import Sensors, read_sensors
 from halk.data.shape import shape
 from halk.data.sources import read_table
 from halk.data.suspicions import examine_values
 from halk.data.table import Table
 from halk.errors import DataError
+
+OPEN = ("wide-or-long", "no-wide", "unclear-dates", "mixed-dates", "unclear-decimals")
+"""Findings that ask what must be known first."""
 
 
 class Examined(NamedTuple):
@@ -57,13 +60,19 @@ def examine(
         findings.found += places.said
         chart = read_sensors(places, asked.sensor, findings, table.header)
     table = shape(table, asked, () if chart is None else chart.names, findings)
-    is_asked = any(one.code in ("wide-or-long", "no-wide") for one in findings.found)
-    schema = None if is_asked else find_schema(table, asked, findings)
-    if schema is None or (sensors is not None and chart is None):
+    schema = None
+    if not _are_open(findings):
+        schema = find_schema(table, asked, findings)
+    if schema is None or _are_open(findings) or (sensors is not None and chart is None):
         return Examined(table, schema, chart, None, findings)
     rows, chart, schema = read_readings(table, schema, chart, findings, missing, skips)
     examine_values(table.path, schema, rows, chart, findings)
     return Examined(table, schema, chart, rows, findings)
+
+
+def _are_open(findings: Findings) -> bool:
+    """Return whether there are questions without whose answers nothing can be read."""
+    return any(finding.code in OPEN for finding in findings.found)
 
 
 def read_more(
@@ -97,7 +106,8 @@ def read_more(
     asked = Asked(
         schema.sensor, schema.target, inputs, wide=is_wide, flags=schema.flags
     )
-    table = shape(table, asked, sensors.names, findings)
+    numbers = [one.name for one in schema.inputs if one.kind == NUMBER]
+    table = shape(table, asked, sensors.names, findings, numbers)
     _refuse_missing(table, schema, [schema.target] if has_values else [], findings)
     rows, _, _ = read_readings(table, schema, sensors, findings, missing, skips)
     findings.refuse()

@@ -18,6 +18,7 @@ TIMES = (
     "unixtime",
 )
 FLAGS = ("qc", "qf", "qa", "flag", "flags", "quality", "qartod")
+ADDED = ("filled", "predicted", "std", "low", "high", "method", "fqc")
 QUANTITIES = (
     "temp", "humid", "rh", "press", "wind", "gust", "speed", "direc", "rain", "precip",
     "salin", "pm", "no2", "o3", "ozone", "so2", "co2", "co", "turb", "flow", "level",
@@ -114,6 +115,23 @@ def quantity_of(name: str) -> str:
         if word == quantity or (len(quantity) > 3 and word.startswith(quantity))
     )
     return next(found, "")
+
+
+def without_added(names: Sequence[str]) -> list[str]:
+    """Return names without those of columns that :mod:`halk` adds beside another.
+
+    Examples
+    --------
+    >>> without_added(["t_C", "t_C_std", "t_C_low", "wind_low"])
+    ['t_C', 'wind_low']
+    """
+    known = set(names)
+    parts = {name: name.rpartition("_") for name in names}
+    return [
+        name
+        for name, (base, _, end) in parts.items()
+        if not (end in ADDED and base in known)
+    ]
 
 
 def unit_of(name: str, column: str) -> str:

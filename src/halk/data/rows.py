@@ -157,17 +157,13 @@ class _Remarks:
         """Yield what is said about rows that are no part of the table."""
         above = [row for row in self.above if not row[1][0].startswith("#")]
         for code, rows, what in (
-            ("preamble", above, "above the header"),
-            ("comments", self.within, "that begin with #"),
+            ("preamble", above, f"{counted(len(above), self.word)} above the header"),
+            ("comments", self.within, f"{counted(len(self.within), 'comment')} (#)"),
         ):
+            listed = [f"{self.word} {n}: {' '.join(cells)[:60]}" for n, cells in rows]
             if rows:
-                yield Finding(
-                    NOTE, code,
-                    f"{self.path}: {counted(len(rows), self.word)} {what}, not read",
-                    places=[
-                        f"{self.word} {n}: {' '.join(cells)[:60]}" for n, cells in rows
-                    ],
-                )  # fmt: skip
+                message = f"{self.path}: {what} not read"
+                yield Finding(NOTE, code, message, places=listed)
 
 
 def _header(
@@ -179,17 +175,24 @@ def _header(
     sizes = Counter(len(cells) for _, cells in head)
     width = max(sizes, key=lambda size: (sizes[size], size))
     first = head[0][1]
-    is_data = any(map(_is_value, first))
-    if is_data and len(remarks.last) == len(first):
+    if any(map(_is_value, first)) and len(remarks.last) == len(first):
         return remarks.last, head  # NumPy and others comment their header out
     for k, (_, cells) in enumerate(head):
-        if len(cells) < width:
-            continue
-        if k and width > 1 and not any(map(_is_value, cells)):
+        if len(cells) < width or not any(cells[1:]):
+            continue  # a title
+        below = [row[0] for _, row in head[k + 1 : k + 3]]
+        if k and _is_header(cells, below):
             remarks.above += head[:k]
             return cells, head[k + 1 :]
         break
     return first, head[1:]
+
+
+def _is_header(cells: list[str], below: list[str]) -> bool:
+    """Return whether a row may name columns; of a wide table, names may be numbers."""
+    if not any(map(_is_value, cells)):
+        return True
+    return not _is_value(cells[0]) and any(map(_is_value, below))
 
 
 def _is_value(cell: str) -> bool:

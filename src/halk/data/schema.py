@@ -11,9 +11,12 @@ from halk.data.files import meant
 from halk.data.findings import ERROR, NOTE, Findings
 from halk.data.sensors import place_columns
 from halk.data.table import (
+    COMMA,
+    UNCLEAR,
     Table,
     Words,
     decimal_of,
+    find_decimal,
     find_labels,
     is_number_column,
     number,
@@ -123,7 +126,9 @@ def find_schema(table: Table, asked: Asked, findings: Findings) -> Schema | None
     unit = asked.unit if asked.unit is not None else _unit(table, target)
     finder.tell_of_flags(asked)
     dates = find_dates(table, found, asked, findings)
-    decimal = find_decimal(table, target, asked, findings)
+    numbers = [target, *(one.name for one in found if one.kind == NUMBER)]
+    decimal = ask_decimal(table, numbers, asked, findings)
+    finder.tell_of_unused({sensor, *numbers, *inputs, asked.flags})
     return Schema(
         sensor, target, unit, found, position, dates, decimal, asked.flags,
         tuple(asked.good), asked.limits,
@@ -225,6 +230,7 @@ class _Finder:
             and is_number_column(self.table, name)
             and not naming.is_flag(name)
         ]
+        free = naming.without_added(free)
         found = naming.alike(free, VALUES)
         if not found and len(free) == 1:
             found = free[0]
@@ -254,6 +260,14 @@ class _Finder:
                 f"to use only good readings, add --flags {name} --good with the good "
                 f"ones", [f"{flag or 'empty'}: {n:,}" for flag, n in held],
             )  # fmt: skip
+
+    def tell_of_unused(self, used: set[str]) -> None:
+        """Add columns that nothing is learned from."""
+        left = [n for n in self.header if n not in used and not naming.is_flag(n)]
+        if left:
+            self.findings.add(
+                NOTE, "unused", f"{self.table.path}: not used: {', '.join(left)}"
+            )
 
 
 def find_dates(
@@ -297,22 +311,23 @@ def _one_of_each(table: Table, name: str) -> list[str]:
     return [f"{table.where(row)}: {table.cell(name, row)}" for row in rows]
 
 
-def find_decimal(table: Table, target: str, asked: Asked, findings: Findings) -> str:
+def ask_decimal(
+    table: Table, names: Sequence[str], asked: Asked, findings: Findings
+) -> str:
     """Return what separates decimals if a comma may; ask if nothing tells."""
-    column = table.column(target) if target in table.header else None
-    if asked.decimal or not isinstance(column, Words):
+    if asked.decimal:
         return asked.decimal
-    found = decimal_of(column.words)
-    if found != "unclear":
-        return found
-    others = [decimal_of(c.words) for c in table.columns if isinstance(c, Words)]
-    if "comma" in others:
-        return "comma"
-    word = next(word for word in column.words if decimal_of([word]) == "unclear")
-    findings.add(
-        ERROR, "unclear-decimals",
-        f"{table.path}: column {target} has numbers such as {word}, and none tells "
-        f"whether the comma separates decimals or thousands",
-        "add --decimal comma if it is decimals, --decimal point if it is thousands",
-    )  # fmt: skip
-    return ""
+    marks = {name: find_decimal(table, name) for name in names if name in table.header}
+    for name, mark in marks.items():
+        column = table.column(name)
+        if mark != UNCLEAR or not isinstance(column, Words):
+            continue
+        word = next(word for word in column.words if decimal_of([word]) == UNCLEAR)
+        findings.add(
+            ERROR, "unclear-decimals",
+            f"{table.path}: column {name} has numbers such as {word}, and none tells "
+            f"whether the comma separates decimals or thousands",
+            "add --decimal comma if it is decimals, --decimal point if it is thousands",
+        )  # fmt: skip
+    known = set(marks.values())
+    return COMMA if known <= {COMMA, ""} and COMMA in known else ""

@@ -42,7 +42,11 @@ _DAY_OF_YEAR = ("doy", "dayofyear", "day_of_year", "julian_day", "yday")
 
 
 def shape(
-    table: Table, asked: Asked, sensors: Sequence[str], findings: Findings
+    table: Table,
+    asked: Asked,
+    sensors: Sequence[str],
+    findings: Findings,
+    numbers: Sequence[str] = (),
 ) -> Table:
     """Return a table with one row per reading and one column of times.
 
@@ -52,11 +56,12 @@ def shape(
     Parameters
     ----------
     sensors : names of sensors that are known, if any
+    numbers : names of columns that are numbers, whatever they are called
     """
     made = _name_times(table)
     if asked.inputs is None or not set(asked.inputs) <= set(made.header):
         made = _join_clock(_join_calendar(made))
-        made = _read_epochs(made, asked, findings)
+    made = _read_epochs(made, {asked.target, *numbers}, findings)
     names = _find_wide(made, asked, sensors, findings)
     if names:
         made = _turn(made, names, asked)
@@ -152,11 +157,11 @@ def _iso(date: list[str], clock: list[str]) -> str:
     return "-".join(p.zfill(2) for p in date) + " " + ":".join([*hours, "00"][:3])
 
 
-def _read_epochs(table: Table, asked: Asked, findings: Findings) -> Table:
+def _read_epochs(table: Table, others: set[str | None], findings: Findings) -> Table:
     """Read numbers in columns that are called a time as times, if they can be."""
     for name in table.header:
         is_called = any(naming.is_about(name, word) for word in naming.TIMES)
-        if not is_called or name == asked.target or are_times(table.column(name)):
+        if not is_called or name in others or are_times(table.column(name)):
             continue
         values, what = as_epoch(table.column(name))
         if what:
@@ -184,6 +189,7 @@ def _find_wide(
     ]
     free = [name for name in table.header if name and name not in inputs]
     free = [n for n in free if not (asked.flags and n.endswith(asked.flags))]
+    free = naming.without_added(free)
     known = [name for name in free if name in set(sensors)]
     if len(known) >= 2 or (asked.wide and known):
         _tell_others(table, [n for n in free if n not in known], sensors, findings)
@@ -206,14 +212,15 @@ def _find_wide(
             NOTE, "wide",
             f"{table.path}: read as a table with a column per sensor: "
             f"{_listed(numbers)}",
+            "if every row is one reading, add --long",
         )  # fmt: skip
         return numbers
     findings.add(
         ERROR, "wide-or-long",
         f"{table.path}: no column names the sensors: {_listed(numbers)} could be "
         f"sensors, or different things that one sensor measures",
-        "if every column is a sensor, add --wide; if not, add a column of sensors, or "
-        "keep one measured column and name its sensor there",
+        "add --wide if every column is a sensor; if they are different things, add a "
+        "column that names the sensor, and say which of them to learn with --target",
     )  # fmt: skip
     return []
 

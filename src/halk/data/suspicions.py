@@ -113,8 +113,8 @@ def _sentinels(
             ERROR if is_code else WARNING, "sentinel",
             f"{path}: {schema.target} is {value:g} in {counted(n, 'row')}, far "
             f"from all other values",
-            f"if it means no reading, add --missing {value:g}; if it was measured, say "
-            f"what can be with --range",
+            f"if it means no reading, add --missing {value:g}; if it was measured, "
+            f"say what can be with --range LOW,HIGH",
         )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from halk.data.findings import Finding
 UNKNOWN = {"", "-", "--", "?", "na", "n/a", "nan", "nil", "none", "null", "missing"}
 """What cells without a value hold, in any case."""
 
-COMMA, POINT = "comma", "point"
+COMMA, POINT, UNCLEAR = "comma", "point", "unclear"
 """What separates decimals."""
 
 SAMPLE = 200
@@ -189,7 +189,8 @@ def numeric(
     """
     column = table.column(name)
     if isinstance(column, Words):
-        values = column.take(word_values(column.words, decimal))
+        mark = decimal or find_decimal(table, name)
+        values = column.take(word_values(column.words, mark))
         is_empty = column.take(np.array([is_empty_word(w) for w in column.words], bool))
     elif column.dtype.kind == "f":
         values, is_empty = column, np.isnan(column)
@@ -206,20 +207,28 @@ def numeric(
 def word_values(words: list[str], decimal: str = "") -> Vector:
     """Return words as numbers, NaN where they are none."""
     mark = decimal or decimal_of(words)
+    made = words
     if mark == COMMA:
-        words = [w.replace(".", "").replace(",", ".", 1) for w in words]
-    elif decimal == POINT:
-        words = [w.replace(",", "") for w in words]
-    return np.array([number(word) for word in words], dtype=np.float64)
+        made = [_with_point(word) for word in words]
+    elif mark == POINT:
+        made = [w.replace(",", "") if _GROUPED.fullmatch(w) else w for w in words]
+    return np.array([number(word) for word in made], dtype=np.float64)
 
 
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 _POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_GROUPED_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
+
+
+def _with_point(word: str) -> str:
+    if _COMMA.fullmatch(word) or _GROUPED_BY_POINT.fullmatch(word):
+        return word.replace(".", "").replace(",", ".")
+    return "" if "." in word else word  # 1.5 is no number where 1,5 is one
 
 
 def decimal_of(words: list[str]) -> str:
-    """Return what separates the decimals of a column: "comma", or "" for a point.
+    """Return what separates the decimals of a column, "" if no cell has a comma.
 
     "unclear" if all that has a comma may be decimals or thousands: 1,234.
 
@@ -227,14 +236,30 @@ def decimal_of(words: list[str]) -> str:
     --------
     >>> decimal_of(["3,5", "12"]), decimal_of(["3.5", "1,5"]), decimal_of(["1,234"])
     ('comma', '', 'unclear')
+    >>> decimal_of(["1,234.5", "12"])
+    'point'
     """
-    with_comma = [word for word in words if "," in word]
-    if not with_comma or any(_POINT.fullmatch(word) for word in words):
+    found = [word for word in words if "," in word]
+    if any("." in word and _GROUPED.fullmatch(word) for word in found):
+        return POINT
+    found = [word for word in found if _COMMA.fullmatch(word)]
+    if not found or any(_POINT.fullmatch(word) for word in words):
         return ""
-    found = [word for word in with_comma if _COMMA.fullmatch(word)]
-    if not found:
-        return ""
-    return "unclear" if all(map(_THOUSANDS.fullmatch, found)) else COMMA
+    return UNCLEAR if all(map(_GROUPED.fullmatch, found)) else COMMA
+
+
+def find_decimal(table: Table, name: str) -> str:
+    """Return what separates decimals in a column, by others if it does not tell."""
+    column = table.column(name)
+    found = decimal_of(column.words) if isinstance(column, Words) else ""
+    if found != UNCLEAR:
+        return found
+    texts = [column for column in table.columns if isinstance(column, Words)]
+    others = {decimal_of(text.words) for text in texts}
+    if COMMA in others:
+        return COMMA
+    has_point = any(_POINT.fullmatch(word) for text in texts for word in text.words)
+    return POINT if has_point or POINT in others else UNCLEAR
 
 
 def is_number_column(table: Table, name: str) -> bool:
@@ -243,7 +268,8 @@ def is_number_column(table: Table, name: str) -> bool:
     if not isinstance(column, Words):
         return bool(column.dtype.kind == "f")
     known = filled_words(column)
-    found = np.isfinite(word_values(known)).sum()
+    mark = decimal_of(known)
+    found = np.isfinite(word_values(known, COMMA if mark == UNCLEAR else mark)).sum()
     return bool(known) and 2 * int(found) > len(known)
 
 

@@ -132,7 +132,9 @@ def _texts(column: Cells, has_comma: bool, is_old: bool) -> Iterator[str]:
     if isinstance(column, Words):
         return iter(plain(column).tolist())
     if column.dtype.kind == "M":
-        return ("" if np.isnat(cell) else str(cell) for cell in column)
+        whole = column.astype("datetime64[s]")
+        cells = whole if (np.isnat(column) | (whole == column)).all() else column
+        return ("" if np.isnat(cell) else str(cell) for cell in cells)
     digits = 12 if is_old else DIGITS
     made = ("" if v != v else f"{v:.{digits}g}" for v in column.tolist())
     return (text.replace(".", ",") for text in made) if has_comma else made
@@ -194,7 +196,9 @@ def _as_netcdf(
         dataset[name] = (dims, values.reshape(sizes), said)
     if schema.target in dataset:
         dataset[schema.target].attrs["ancillary_variables"] = " ".join(added)
-    return bytes(dataset.to_netcdf())
+    # HDF5 takes a slash in a name for a folder
+    names = {name: str(name).replace("/", "_") for name in dataset.variables}
+    return bytes(dataset.rename({k: v for k, v in names.items() if k != v}).to_netcdf())
 
 
 def _stations(table: Table, schema: Schema, sensors: Sensors | None) -> Any:
@@ -216,11 +220,8 @@ def _stations(table: Table, schema: Schema, sensors: Sensors | None) -> Any:
             values = to_datetimes(timed(table, one.name, schema.dates).values)
         else:
             values = numeric(table, one.name, decimal=schema.decimal).values
-        dataset.coords[one.name] = (
-            "obs",
-            values,
-            {"units": one.unit} if one.unit else {},
-        )
+        unit = {"units": one.unit} if one.unit and one.kind != TIME else {}
+        dataset.coords[one.name] = ("obs", values, unit)
     if schema.target in table.header:
         values = numeric(table, schema.target, decimal=schema.decimal).values
         unit = {"units": schema.unit} if schema.unit else {}
