@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halk.data import GULF, DataError, read_atlas
-from halk.data.atlas import about
-from halk.data.atlas import spread
+from halk.data.atlas import about, spread
 from tests.data.atlas_files import LAT, LON, MARK, csv_lines, write_csv, write_netcdf
 
 SMALL = {"n_agents": 3, "minimum_depths": 2}

@@ -8,9 +8,9 @@ import pytest
 
 import halk
 from halk.data import read_table
+from halk.data.edges import number_edges, read_edges
 from halk.data.readings import timed
 from halk.data.table import labels, numeric
-from halk.data.edges import number_edges, read_edges
 from halk.errors import DataError
 
 pandas = pytest.importorskip("pandas")

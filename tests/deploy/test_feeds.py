@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from halk.data import DataError
 from halk.deploy.feeds import CsvFeed, StdinFeed, TopicFeed
 from halk.deploy.settings import Source
-from halk.data import DataError
 
 COLUMNS = {"inputs": ("time", "depth_m"), "value": "t_C"}
 

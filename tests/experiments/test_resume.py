@@ -8,6 +8,7 @@ import stat
 import pytest
 
 import halk.experiments.runner
+from halk.data import DataError
 from halk.experiments import store as store_module
 from halk.experiments.claims import COUPLINGS
 from halk.experiments.data import ocean
@@ -19,7 +20,6 @@ from halk.experiments.runner import carry_out
 from halk.experiments.runs import Options, Results
 from halk.experiments.store import OutputError, Store, code_digest
 from halk.experiments.theory import Theory
-from halk.data import DataError
 from tests.experiments.conftest import GULF
 from tests.experiments.toys import Watcher, kept, result, same, settle, toy, tree
 

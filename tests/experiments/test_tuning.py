@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from halk.data import draw_arrivals, withhold
 from halk.experiments import fill_in, tuning
 from halk.experiments.data import nearest, ocean
 from halk.experiments.fill_in import FillIn
@@ -13,7 +14,6 @@ from halk.experiments.fill_in_methods import BATCH, ENTRIES, INPUTS, LABELS
 from halk.experiments.fill_in_report import SHARES
 from halk.experiments.runs import Options
 from halk.experiments.tuning import Effort, prepared, tuned
-from halk.data import draw_arrivals, withhold
 from tests.experiments.conftest import GULF
 
 OPTIONS = Options(scale="smoke", seeds=2, data=GULF, sensors=3)
@@ -266,7 +266,7 @@ def test_full_effort_is_the_same_for_all():
 def test_draws_stay_between_their_bounds():
     rng = np.random.default_rng(0)
     drawn = [ENTRIES["halk-exact"].drawn(rng) for _ in range(300)]
-    depth = [one["vertical"] for one in draw_steps]
+    depth = [one["vertical"] for one in drawn]
     assert 0.299 < min(depth) < 0.33
     assert 2.7 < max(depth) < 3.001
     assert {one["is_log"] for one in drawn} == {0.0, 1.0}

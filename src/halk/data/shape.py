@@ -14,6 +14,7 @@ from halk.data.table import (
     Table,
     Words,
     filled_words,
+    is_empty_word,
     is_number_column,
     numeric,
     plain,
@@ -194,7 +195,8 @@ def _find_wide(
     if len(known) >= 2 or (asked.wide and known):
         _tell_others(table, [n for n in free if n not in known], sensors, findings)
         return known
-    numbers = [name for name in free if is_number_column(table, name)]
+    silent = [name for name in free if _is_empty(table.column(name))]
+    numbers = [n for n in free if is_number_column(table, n) or n in silent]
     if asked.wide:
         if not numbers:
             findings.add(
@@ -205,7 +207,7 @@ def _find_wide(
             )  # fmt: skip
         return numbers
     is_long = naming.find_sensor(free) or len(numbers) < len(free) or not inputs
-    if is_long or len(numbers) < 2 or asked.target:
+    if is_long or len(numbers) - len(silent) < 2 or asked.target:
         return []
     if _are_alike(table, numbers):
         findings.add(
@@ -223,6 +225,13 @@ def _find_wide(
         "column that names the sensor, and say which of them to learn with --target",
     )  # fmt: skip
     return []
+
+
+def _is_empty(column: Cells) -> bool:
+    """Return whether a column holds nothing, as that of a silent sensor."""
+    if isinstance(column, Words):
+        return all(map(is_empty_word, column.words))
+    return bool((column != column).all())
 
 
 def _is_input(name: str) -> bool:
