@@ -22,7 +22,7 @@ MODULES = (
     "halk.evaluate", "halk.features", "halk.function", "halk.intervals", "halk.kernels",
     "halk.learners", "halk.losses", "halk.network", "halk.proximity", "halk.reference",
     "halk.report", "halk.river", "halk.sensing", "halk.sklearn", "halk.data",
-    "halk.data", "halk.theory", "halk.trace",
+    "halk.theory", "halk.trace",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Matrix, Vector
-from halk.data.table import Cells, Words, filled_words
+from halk.data.table import Cells, Words, filled_words, to_words
 
 HOUR, DAY, WEEK, YEAR = 3600.0, 86400.0, 604800.0, 31556952.0
 """In seconds; a year is that of the calendar, on average."""
@@ -163,7 +163,7 @@ def are_times(column: Cells | list[Any]) -> bool:
     if isinstance(column, np.ndarray):
         return bool(column.dtype.kind == "M")
     if not isinstance(column, Words):
-        column = Words(np.zeros(0, np.int32), [str(cell) for cell in column])
+        column = to_words(column)
     known = filled_words(column)
     return bool(known) and 2 * sum(map(is_date, known)) > len(known)
 
@@ -349,7 +349,7 @@ def format_like(column: Cells, name: str, values: Vector, order: str = "") -> Ce
         numbers = values * scale if scale else _part(name, values)
         texts = [f"{value:.0f}" for value in numbers.tolist()]
     if isinstance(column, Words):
-        return _words(texts)
+        return to_words(texts)
     return np.array(texts, dtype=np.float64)
 
 
@@ -367,8 +367,3 @@ def _part(name: str, values: Vector) -> Vector:
     }
     form = code.get(plain) or code.get(plain[:2]) or code[plain[0]]
     return np.array(format_times(values, form), dtype=np.float64)
-
-
-def _words(texts: list[str]) -> Words:
-    known = {text: k for k, text in enumerate(dict.fromkeys(texts))}
-    return Words(np.array([known[text] for text in texts], np.int32), list(known))
