@@ -91,6 +91,24 @@ def test_what_is_called_missing_is_a_gap():
     assert found.readings.is_gap.sum() == 1
 
 
+def test_what_can_be_is_no_code():
+    Path("readings.csv").write_text(GOOD + "south,2024-01-04,-999\n")
+    found = examine("readings.csv", None, Asked(limits=(-2000.0, 2000.0)))
+    assert found.findings.of("error") == []
+    assert -999 in found.readings.y
+    found = examine("readings.csv", None, Asked(limits=(-20.0, 50.0)))
+    assert [one.code for one in found.findings.found if one.level == "note"] == [
+        "outside-range",
+        "gaps",
+    ]
+
+
+def test_a_first_row_without_anything_is_no_row_of_units():
+    Path("readings.csv").write_text("time,a,b\nNA,NA,NA\n2024-01-01,1,2\n")
+    found = examine("readings.csv", None, Asked(wide=True))
+    assert [one.code for one in found.findings.of("error")] == ["empty-input"]
+
+
 def test_rows_that_are_skipped_are_neither_readings_nor_gaps():
     bad = "south,soon,3\n,2024-01-05,3\nsouth,2024-01-06,warm\n"
     Path("readings.csv").write_text(GOOD + bad)

@@ -98,6 +98,27 @@ def test_another_column_tells_what_a_comma_is(tmp_path):
     assert found.readings.y.tolist() == [1234, 2345]
 
 
+def test_words_that_mean_nothing_are_asked_about(tmp_path):
+    text = GOOD + "north,2024-01-03,ERR\nsouth,2024-01-03,ERR\nsouth,2024-01-04,3\n"
+    path = write(tmp_path, text)
+    (finding,) = examine(path).findings.of("error")
+    assert "if ERR means no reading, add --missing ERR" in finding.advice
+    found = examine(path, missing=["err"])
+    assert found.findings.of("error") == []
+    assert found.readings.is_gap.sum() == 2
+
+
+def test_flags_of_a_wide_table(tmp_path):
+    text = (
+        "time,a,a_qc,b,b_qc\n2024-01-01,1,1,2,1\n2024-01-02,2,4,3,1\n"
+        "2024-01-03,3,1,4,1\n"
+    )
+    asked = Asked(flags="_qc", good=("1",))
+    found = examine(write(tmp_path, text), None, asked)
+    assert found.sensors.names == ("a", "b")
+    np.testing.assert_array_equal(found.readings.y, [1, 2, np.nan, 3, 3, 4])
+
+
 def test_lines_are_numbered_as_an_editor_does(tmp_path):
     text = '# a comment\n\nstation,time,t_C\n"a\nA",2024-01-01,1\n\nb,2024-01-02,x\n'
     for end in ("\n", "\r\n"):

@@ -104,6 +104,39 @@ def test_the_bundled_table_is_the_published_one():
         assert f"`{column}`" in told
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(",", ";").replace(".", ","),
+        lambda text: "Gulf of Mexico\n\n" + text,
+        lambda text: text.encode("utf-16"),
+        lambda text: gzip.compress(text.replace(",", "|").encode()),
+    ],
+)
+def test_fields_are_read_as_tables_are(tmp_path, change):
+    """Whatever ``halk fit`` reads, ``halk reproduce --data`` reads."""
+    data = files("halk.data") / "bundle" / "gulf_levitus_50nodes.csv"
+    changed = change(data.read_text(encoding="utf-8"))
+    path = tmp_path / "gulf.csv"
+    path.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
+    field, same = read(path, "temperature"), gulf()
+    assert field.names == same.names
+    np.testing.assert_array_equal(field.x, same.x)
+    np.testing.assert_array_equal(field.y, same.y)
+    np.testing.assert_array_equal(field.positions, same.positions)
+
+
+def test_sensors_of_a_field_may_be_in_a_table_of_their_own(tmp_path):
+    (tmp_path / "r.csv").write_text("node,depth,heat\nb,5,9\na,5,8\na,6,7\na,6,7\n")
+    (tmp_path / "s.csv").write_text("node,lat,lon\na,1,2\nb,3,4\n")
+    field = read(tmp_path / "r.csv", "heat", sensors=tmp_path / "s.csv")
+    assert field.names == ("b", "a")
+    assert field.positions.tolist() == [[3, 4], [1, 2]]
+    assert field.n_readings == 3  # the copy is learned once
+    with pytest.raises(DataError, match="positions of sensors must be known"):
+        read(tmp_path / "r.csv", "heat")
+
+
 def test_broken_choices():
     with pytest.raises(
         ValueError, match="variable must be one of 'temperature', 'sali"

@@ -139,6 +139,19 @@ def test_rows_are_added_in_their_place_and_writing(name):
         ]
 
 
+def test_rows_are_added_sensor_by_sensor():
+    columns = {
+        "station": ["b", "b", "a", "a"],
+        "time": ["2024-01-01", "2024-01-03", "2024-01-01", "2024-01-03"],
+        "t_C": [1.0, 2.0, 3.0, 4.0],
+    }
+    found = examine(columns)
+    absent = np.full(2, found.readings.x[0, 0] + 86400.0)
+    longer = add_rows(found.table, found.schema, ["a", "b"], absent)
+    assert longer.cells("station").tolist() == ["b"] * 3 + ["a"] * 3
+    assert longer.cells("time").tolist() == [f"2024-01-0{d}" for d in (1, 2, 3)] * 2
+
+
 def test_a_longer_table_is_written_in_one_form():
     found = examined("german_wide.csv")
     later = np.array([truth("")[0][-1] + 3600.0])

@@ -58,6 +58,19 @@ def test_rows_of_csv(tmp_path):
     feed.close()
 
 
+def test_another_dialect_goes_on_after_a_restart(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("time;depth_m;t_C\n02.01.1970;5;20,5\n03.01.1970;5;-0,25\n")
+    source = Source("csv", path=path, **COLUMNS)
+    feed = CsvFeed(source)
+    assert feed.row()[1:3] == ((86400.0, 5.0), 20.5)
+    later = CsvFeed(source)
+    later.seek(feed.position())
+    assert later.row()[1:3] == ((172800.0, 5.0), -0.25)
+    feed.close()
+    later.close()
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

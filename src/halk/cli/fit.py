@@ -9,7 +9,7 @@ from typing import Annotated, Any
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
 
-from halk.cli.options import Choices, Flag, Names, Numbers, Source, Table
+from halk.cli.options import Choices, Flag, Missing, Names, Source, Table
 from halk.cli.talk import Bars, console, known, put_json, say, size_of, writable
 
 WORST = 8
@@ -95,7 +95,7 @@ def update(
     readings: Source,
     *,
     out: Annotated[Path | None, cyclopts.Parameter(alias="-o")] = None,
-    missing: Numbers = (),
+    missing: Missing = (),
     skip_bad: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
     quiet: Annotated[
@@ -115,7 +115,7 @@ def update(
     out
         Where the model goes; by default it takes the place of the old one.
     missing
-        Values that mean no reading, separated by commas.
+        What means no reading, separated by commas.
     skip_bad
         Leave out rows that cannot be used.
     json

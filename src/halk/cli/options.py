@@ -40,6 +40,26 @@ Numbers = Annotated[
         converter=_numbers, n_tokens=1, negative="", allow_leading_hyphen=True
     ),
 ]
+
+
+def _codes(type_: Any, tokens: Sequence[Any]) -> tuple[float | str, ...]:
+    """Return numbers and words separated by commas."""
+    return tuple(map(_code, _listed(type_, tokens)))
+
+
+def _code(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+Missing = Annotated[
+    tuple[float | str, ...],
+    cyclopts.Parameter(
+        converter=_codes, n_tokens=1, negative="", allow_leading_hyphen=True
+    ),
+]
 Columns = cyclopts.Group("Which columns are what", sort_key=2)
 Parameters = cyclopts.Group("Choices (searched for if not given)", sort_key=3)
 
@@ -66,7 +86,7 @@ class Table:
     decimal
         comma if 1,234 is a little more than 1, point if it is a thousand and more.
     missing
-        Values that mean no reading, such as -999, separated by commas.
+        What means no reading, such as -999 or ERR, separated by commas.
     range
         The lowest and the highest value that can be, as LOW,HIGH; others are left out.
     flags
@@ -86,7 +106,7 @@ class Table:
     ] = None
     dates: Literal["dmy", "mdy"] | None = None
     decimal: Literal["comma", "point"] | None = None
-    missing: Numbers = ()
+    missing: Missing = ()
     range: Numbers = ()
     flags: str | None = None
     good: Names = ()

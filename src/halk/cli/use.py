@@ -9,7 +9,7 @@ from typing import Annotated, Any
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
 
-from halk.cli.options import Flag, Numbers, Source
+from halk.cli.options import Flag, Missing, Source
 from halk.cli.talk import (
     STDOUT,
     console,
@@ -29,7 +29,7 @@ def fill(
     *,
     out: Annotated[str, cyclopts.Parameter(alias="-o")] = STDOUT,
     everywhere: Annotated[bool, Flag] = False,
-    missing: Numbers = (),
+    missing: Missing = (),
     skip_bad: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
     quiet: Annotated[
@@ -53,7 +53,7 @@ def fill(
     everywhere
         Predict at every row, also where there is a value.
     missing
-        Values that mean no reading, such as -999, separated by commas.
+        What means no reading, such as -999 or ERR, separated by commas.
     skip_bad
         Leave rows that cannot be used without a prediction.
     json

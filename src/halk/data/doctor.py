@@ -32,7 +32,7 @@ def examine(
     readings: Any,
     sensors: Any = None,
     asked: Asked | None = None,
-    missing: Collection[float] = (),
+    missing: Collection[float | str] = (),
     skips: bool = False,
 ) -> Examined:
     """Look for everything that is wrong with readings, without learning from them.
@@ -42,7 +42,7 @@ def examine(
     readings, sensors : path, "-", frame, dataset or dict of columns
     asked : Asked, optional
         Which columns are what, and how they are written.
-    missing : numbers
+    missing : numbers or words
         That stand for no reading.
     skips : bool
         Whether rows that cannot be used are left out, instead of being errors.
@@ -79,7 +79,7 @@ def read_more(
     source: Any,
     schema: Schema,
     sensors: Sensors,
-    missing: Collection[float] = (),
+    missing: Collection[float | str] = (),
     skips: bool = False,
     has_values: bool = False,
 ) -> Examined:

@@ -9,7 +9,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from halk.data.files import meant
-from halk.data.table import is_empty_word, number
+from halk.data.rows import find_delimiter
+from halk.data.table import is_empty_word, number, word_values
 from halk.data.times import seconds
 from halk.errors import DataError
 
@@ -64,6 +65,8 @@ def _known(name: str, cell: Any) -> float:
     """Return a cell as a number; times are seconds since 1970."""
     text = cell.strip() if isinstance(cell, str) else cell
     value = number(text)
+    if value != value and isinstance(text, str):
+        value = float(word_values([text])[0])  # 3,5
     value = seconds(text) if value != value else value
     if not isfinite(value):
         shown = "nothing" if _is_empty(cell) else repr(cell)[:40]
@@ -71,10 +74,11 @@ def _known(name: str, cell: Any) -> float:
     return value
 
 
-def cells_of(line: bytes) -> list[str] | None:
+def cells_of(line: bytes, delimiter: str) -> list[str] | None:
     """Return the cells of a line of CSV, None if it has no cells."""
     try:
-        found = next(csv.reader([line.decode("utf-8-sig")], strict=True), [])
+        text = line.decode("utf-8-sig")
+        found = next(csv.reader([text], delimiter=delimiter, strict=True), [])
     except (UnicodeDecodeError, csv.Error):
         return None
     return [cell.strip() for cell in found]
@@ -89,6 +93,7 @@ class CsvLines:
     def __init__(self, columns: Columns, where: str) -> None:
         self.columns, self.where = columns, where
         self.header: list[str] = []
+        self.delimiter = ","
 
     def row(self, n: int, line: bytes) -> Row | None:
         """Return the row of a line; None for a header and for an empty line.
@@ -100,11 +105,14 @@ class CsvLines:
         """
         if not line.strip(b" \t\r\n\xef\xbb\xbf"):
             return None
-        cells = cells_of(line)
-        if n == 1 and self._is_header(cells or []):
-            return None
-        if not self.header:
-            self._refuse(cells)
+        if n == 1 or not self.header:
+            mark = find_delimiter(line.decode("utf-8", "replace"))
+            first = cells_of(line, mark)
+            if n == 1 and self._is_header(first or [], mark):
+                return None
+            if not self.header:
+                self._refuse(first)
+        cells = cells_of(line, self.delimiter)
         if cells is None:
             return Row(n, None, None, "is not a line of CSV in UTF-8")
         if len(cells) != len(self.header):
@@ -112,9 +120,10 @@ class CsvLines:
             return Row(n, None, None, wrong)
         return self.columns.row(n, dict(zip(self.header, cells, strict=True)))
 
-    def _is_header(self, cells: list[str]) -> bool:
+    def _is_header(self, cells: list[str], delimiter: str) -> bool:
         is_one = not self.columns.lacking(cells)
-        self.header = cells if is_one else self.header
+        if is_one:
+            self.header, self.delimiter = cells, delimiter
         return is_one
 
     def _refuse(self, cells: list[str] | None) -> None:

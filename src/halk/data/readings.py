@@ -71,7 +71,7 @@ def read_readings(
     schema: Schema,
     sensors: Sensors | None,
     findings: Findings,
-    missing: Collection[float] = (),
+    missing: Collection[float | str] = (),
     skips: bool = False,
 ) -> tuple[Readings, Sensors, Schema]:
     """Return the readings of a table that has a row for each; find sensors if unknown.
@@ -115,7 +115,7 @@ def timed(table: Table, name: str, order: str = "") -> Column:
     return Column(name, values, is_empty, np.isnan(values) & ~is_empty, True)
 
 
-def _values(table: Table, schema: Schema, missing: Collection[float]) -> Column:
+def _values(table: Table, schema: Schema, missing: Collection[float | str]) -> Column:
     """Return the column of values; without one, there is none anywhere."""
     if schema.target in table.header:
         return numeric(table, schema.target, missing, schema.decimal)
@@ -204,7 +204,7 @@ def _bad_cells(
                 level, code,
                 f"{table.path}: column {column.name} must {rule}, which fails in "
                 f"{counted(len(rows), 'row')}",
-                _advice(table, column.name, int(rows[0]), code, level),
+                _advice(table, column, int(rows[0]), code, level),
                 [_place(table, names, column.name, row) for row in rows.tolist()],
             )  # fmt: skip
     is_nameless = np.array([not name for name in names.names])[names.codes]
@@ -230,12 +230,19 @@ def _place(table: Table, names: Labels, column: str, row: int) -> str:
     return f"{table.where(row, names.of(row))}: {column} is {shown}"
 
 
-def _advice(table: Table, column: str, row: int, code: str, level: str) -> str:
+def _advice(table: Table, column: Column, row: int, code: str, level: str) -> str:
     if level == WARNING:
         return "these rows are left out"
-    cell = table.cell(column, row)
+    cell, cells = table.cell(column.name, row), table.column(column.name)
     if isinstance(cell, str) and cell.replace(",", ".").replace(".", "", 1).isdigit():
         return "write decimals with a point and no separators of thousands"
+    if isinstance(cells, Words) and code == "bad-cell" and not column.is_time:
+        n_again = int((cells.codes == cells.codes[row]).sum())
+        if n_again > 1 and cell.replace("_", "").isalpha():
+            return (
+                f"if {cell} means no reading, add --missing {cell}; else correct them, "
+                f"or --skip-bad to leave such rows out"
+            )
     if code == "empty-input":
         return "fill them, or --skip-bad to leave such rows out"
     return "correct them, empty them, or --skip-bad to leave such rows out"

@@ -207,7 +207,7 @@ def _find_wide(
             )  # fmt: skip
         return numbers
     is_long = naming.find_sensor(free) or len(numbers) < len(free) or not inputs
-    if is_long or len(numbers) - len(silent) < 2 or asked.target:
+    if is_long or len(numbers) - len(silent) < 2 or asked.target in table.header:
         return []
     if _are_alike(table, numbers):
         findings.add(

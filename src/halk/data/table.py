@@ -182,9 +182,9 @@ def number(cell: Any) -> float:
 
 
 def numeric(
-    table: Table, name: str, missing: Collection[float] = (), decimal: str = ""
+    table: Table, name: str, missing: Collection[float | str] = (), decimal: str = ""
 ) -> Column:
-    """Return a column of numbers; those among ``missing`` stand for none.
+    """Return a column of numbers; numbers and words in ``missing`` stand for none.
 
     ``decimal`` is what separates decimals if the cells do not tell.
     """
@@ -192,13 +192,15 @@ def numeric(
     if isinstance(column, Words):
         mark = decimal or find_decimal(table, name)
         values = column.take(word_values(column.words, mark))
-        is_empty = column.take(np.array([is_empty_word(w) for w in column.words], bool))
+        texts = {one.casefold() for one in missing if isinstance(one, str)} | UNKNOWN
+        is_empty = column.take(np.array([w.casefold() in texts for w in column.words]))
     elif column.dtype.kind == "f":
         values, is_empty = column, np.isnan(column)
     else:  # times are no numbers
         values, is_empty = np.full(len(column), nan), np.zeros(len(column), bool)
     for value in missing:
-        is_empty = is_empty | (values == value)
+        if not isinstance(value, str):
+            is_empty = is_empty | (values == value)
     is_wrong = ~np.isfinite(values) & ~is_empty
     return Column(
         name, np.where(is_empty | is_wrong, np.nan, values), is_empty, is_wrong

@@ -86,16 +86,16 @@ def _of_match(found: re.Match[str], order: str) -> float:
         if not 1 <= hour <= 12:
             return nan
         hour = hour % 12 + 12 * (found["half"][0] in "Pp")
-    rest = timedelta(hours=hour - 24) if hour == 24 else timedelta(0)
+    minute, second = int(found["min"] or 0), int(found["s"] or 0)
+    micro = int((found["f"] or "0")[:6].ljust(6, "0"))
+    at_end = hour == 24 and not (minute or second)  # midnight at the end of a day
     try:
+        year, month, of_month = day
         when = datetime(
-            *day, 23 if rest else hour, int(found["min"] or 0), int(found["s"] or 0),
-            int((found["f"] or "0")[:6].ljust(6, "0")), _zone(found["zone"]),
+            year, month, of_month, 0 if at_end else hour, minute, second, micro,
+            _zone(found["zone"]),
         )  # fmt: skip
-        # midnight at the end of a day: 24:00
-        if hour == 24 and (when.minute or when.second):
-            return nan
-        return _since_epoch(when + timedelta(hours=1) if hour == 24 else when)
+        return _since_epoch(when + timedelta(days=at_end))
     except (ValueError, OverflowError):
         return nan
 
@@ -107,6 +107,8 @@ def _day(found: re.Match[str], order: str) -> tuple[int, int, int]:
     if found["mark"]:
         a, b, y = int(found["a"]), int(found["b"]), int(found["y2"])
         if len(found["y2"]) == 2:
+            if found["mark"] == "-":  # 24-01-02 has its year first as often as last
+                return 0, 0, 0
             y += 2000 if y < 70 else 1900
         order = DMY if found["mark"] == "." else order
         return (y, b, a) if order == DMY else (y, a, b) if order == MDY else (0, 0, 0)

@@ -75,12 +75,15 @@ class CsvFeed:
 
     def position(self) -> dict[str, Any]:
         """Return file, place in it and header, as JSON."""
-        return self._tail.position() | {"header": self._lines.header}
+        lines = self._lines
+        held = {"header": lines.header, "delimiter": lines.delimiter}
+        return self._tail.position() | held
 
     def seek(self, position: dict[str, Any]) -> None:
         """Go on in the same file, or begin anew if there is another."""
         if "offset" in position:
             self._lines.header = [str(name) for name in position["header"]]
+            self._lines.delimiter = str(position["delimiter"])
             self._tail.seek(position)
 
     def close(self) -> None:

@@ -53,7 +53,7 @@ def filled(
     readings: Any,
     *,
     everywhere: bool = False,
-    missing: Sequence[float] = (),
+    missing: Sequence[float | str] = (),
     skip_bad: bool = False,
 ) -> Filled:
     """Predict where a table has no value, or everywhere.

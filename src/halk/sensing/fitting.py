@@ -56,7 +56,7 @@ def fit(
     good: Sequence[str] = (),
     limits: tuple[float, float] | None = None,
     time: Sequence[str] | str | None = None,
-    missing: Sequence[float] = (),
+    missing: Sequence[float | str] = (),
     skip_bad: bool = False,
     coverage: float = 0.9,
     quick: bool = False,
@@ -94,8 +94,8 @@ def fit(
         Readings outside are none.
     time : subset of ("seconds", "hour", "weekday", "day"), optional
         What becomes of times; by default what their span can tell of.
-    missing : sequence of float
-        Values that mean no reading, such as -999.
+    missing : sequence of float or str
+        Values and words that mean no reading, such as -999.
     skip_bad : bool
         Leave out rows that cannot be used, instead of refusing the table.
     coverage : float between 0 and 1

@@ -109,7 +109,7 @@ class SensorModel:
         self,
         readings: Any,
         *,
-        missing: Sequence[float] = (),
+        missing: Sequence[float | str] = (),
         skip_bad: bool = False,
         tell: Tell = lambda share: None,
     ) -> Update:
