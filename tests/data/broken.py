@@ -56,6 +56,18 @@ CASES = {
         None,
     ),
     "no input": Broken("station,value\na,1\nb,2\n", "error", "no-input", None),
+    "times in a zone of words": Broken(
+        "station,time,t_C\na,2024-01-01 12:00 CET,1\nb,2024-01-02 12:00 CET,2\n",
+        "error",
+        "no-input",
+        None,
+    ),
+    "values below a limit": Broken(
+        "station,time,flow\na,2024-01-01,<0.5\nb,2024-01-02,<0.7\n",
+        "error",
+        "no-target",
+        None,
+    ),
     "no target": Broken(
         "station,time\na,2024-01-01\nb,2024-01-02\n", "error", "no-target", None
     ),

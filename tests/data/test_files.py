@@ -157,6 +157,8 @@ FILES = {
     "too few cells": (GOOD + "b,2024-01-01", "line 4: row must have 3 cells, got 2"),
     "too many cells": (GOOD + "b,2024-01-01,1,1", "line 4: row must have 3 cells"),
     "open quote": (GOOD + 'b,2024-01-01,"1', "line 4: row must be CSV, got: .*quote"),
+    "JSON": ('{"a": [1]}', "must be a table, got JSON; save the table as CSV"),
+    "web page": ("<!DOCTYPE html><html>", "must be a table, got a web page; was it"),
     "twice": (
         GOOD.replace("t_C", "time"),
         "must have different names, got twice 'time",

@@ -26,6 +26,13 @@ DELIMITERS = "\t;|,"
 HEAD = 60
 """Rows that tell where the header is."""
 
+_FOREIGN = {
+    "<!doctype": "a web page; was it downloaded whole?",
+    "<html": "a web page; was it downloaded whole?",
+    "<?xml": "XML; save the table as CSV",
+    "{": "JSON; save the table as CSV",
+    "[{": "JSON; save the table as CSV",
+}
 _QUOTED = re.compile(r'"[^"]*"')
 _UNIT = re.compile(r"[A-Za-zµμ°%‰Å/^*·²³ .()\[\]_\-\d]{1,30}")
 
@@ -33,6 +40,9 @@ _UNIT = re.compile(r"[A-Za-zµμ°%‰Å/^*·²³ .()\[\]_\-\d]{1,30}")
 def read_csv(content: Content) -> Table:
     """Return the table of a text file, whatever separates its cells."""
     text, encoding = content.decode()
+    for mark, kind in _FOREIGN.items():
+        if text.lstrip().casefold().startswith(mark):
+            raise DataError(f"{content.path} must be a table, got {kind}")
     said = []
     if encoding:
         said.append(

@@ -16,6 +16,7 @@ from halk.data.table import (
     Table,
     Words,
     decimal_of,
+    filled_words,
     find_decimal,
     find_labels,
     is_number_column,
@@ -208,10 +209,31 @@ class _Finder:
         if not numbers:
             self._missing(
                 "no-input", "no column is a time, a depth or another known input",
-                "name what values depend on with --inputs",
+                self._unread_time() or "name what values depend on with --inputs",
             )  # fmt: skip
             return None
         return numbers
+
+    def _unread_time(self) -> str:
+        """Return what to do about a column of times that cannot be read."""
+        for name in self.header:
+            column = self.table.column(name)
+            is_called = any(naming.is_about(name, word) for word in naming.TIMES)
+            if is_called and isinstance(column, Words) and filled_words(column):
+                shown = filled_words(column)[0]
+                return (
+                    f"write times as 2024-12-31T14:00, zones as +01:00: {name} has "
+                    f"{shown!r}"
+                )
+        return ""
+
+    def _text(self, used: set[str]) -> str:
+        """Return a cell that is no number, of a column that is nothing else."""
+        for name in self.header:
+            column = self.table.column(name)
+            if name not in used and isinstance(column, Words) and filled_words(column):
+                return f", but {name} has {filled_words(column)[0]!r}"
+        return ""
 
     def position(self, inputs: list[str]) -> tuple[str, ...]:
         place = place_columns(self.header)
@@ -242,7 +264,7 @@ class _Finder:
         elif not found:
             self._missing(
                 "no-target", "no column holds values that were measured",
-                "name it with --target; its cells must be numbers",
+                f"name it with --target; its cells must be numbers{self._text(used)}",
             )  # fmt: skip
         return found
 
