@@ -23,6 +23,7 @@ QUANTITIES = (
     "temp", "humid", "rh", "press", "wind", "gust", "speed", "direc", "rain", "precip",
     "salin", "pm", "no2", "o3", "ozone", "so2", "co2", "co", "turb", "flow", "level",
     "volt", "batt", "power", "solar", "radia", "dewp", "oxygen", "ph", "conduc",
+    "min", "max", "mean", "avg", "median", "sum", "std",
 )  # fmt: skip
 SEASONS = ("annual", "winter", "spring", "summer", "autumn")
 UNITS = {"c": "°C", "degc": "°C", "psu": "psu", "m": "m", "k": "K", "pa": "Pa"}

@@ -9,7 +9,15 @@ import numpy as np
 from halk._validation import Indices, Matrix, Vector
 from halk.data import naming
 from halk.data.findings import ERROR, WARNING, Findings
-from halk.data.table import Table, is_number_column, labels, numeric
+from halk.data.table import (
+    COMMA,
+    UNCLEAR,
+    Table,
+    find_decimal,
+    is_number_column,
+    labels,
+    numeric,
+)
 
 DEGREE = 111.195
 """Kilometres of a degree of latitude."""
@@ -99,10 +107,21 @@ def read_sensors(
         return None
     place = place_columns(header)
     positions = _positions(table, names, place, findings)
+    attributes = _attributes(table, names, {column, *place}, findings)
+    if findings.of(ERROR):
+        return None
+    is_geographic = bool(place) and naming.are_geographic(place)
+    return Sensors(tuple(names), positions, is_geographic, attributes, place)
+
+
+def _attributes(
+    table: Table, names: list[str], used: set[str], findings: Findings
+) -> dict[str, Vector]:
+    """Return the columns of numbers that are known of all sensors, and differ."""
     attributes = {
         name: numeric(table, name).values
-        for name in header
-        if name not in (column, *place) and is_number_column(table, name)
+        for name in table.header
+        if name and name not in used and is_number_column(table, name)
     }
     incomplete = [name for name, values in attributes.items() if np.isnan(values).any()]
     for name in incomplete:
@@ -112,13 +131,7 @@ def read_sensors(
             f"{table.path}: {name} is not used: it is not known of all sensors",
             "fill it to let it join the inputs", lacking,
         )  # fmt: skip
-    constant = [name for name, values in attributes.items() if np.ptp(values) == 0]
-    for name in constant:
-        del attributes[name]
-    if findings.of(ERROR):
-        return None
-    is_geographic = bool(place) and naming.are_geographic(place)
-    return Sensors(tuple(names), positions, is_geographic, attributes, place)
+    return {name: v for name, v in attributes.items() if np.ptp(v) != 0}
 
 
 def place_columns(header: list[str]) -> tuple[str, ...]:
@@ -156,7 +169,7 @@ def _positions(
 ) -> Matrix | None:
     if not place:
         return None
-    columns = [numeric(table, name) for name in place]
+    columns = [numeric(table, name, decimal=_decimal(table, name)) for name in place]
     wrong = [
         f"{table.where(row, names[row])}: {column.name} is "
         f"{table.cell(column.name, row)!r}"
@@ -183,6 +196,12 @@ def _positions(
                 "correct one, unless they really are side by side",
             )  # fmt: skip
     return positions
+
+
+def _decimal(table: Table, name: str) -> str:
+    """Return what separates decimals of places: 53,123 is no number of thousands."""
+    found = find_decimal(table, name)
+    return COMMA if found == UNCLEAR else found
 
 
 def refuse_outside(

@@ -182,15 +182,7 @@ def _find_wide(
     """Return the columns that are sensors; none if the table has a row per reading."""
     if asked.wide is False or (asked.sensor and not asked.wide):
         return []
-    times = [name for name in table.header if name and are_times(table.column(name))]
-    inputs = [
-        name
-        for name in table.header
-        if name in (asked.inputs or times) or (not asked.inputs and _is_input(name))
-    ]
-    free = [name for name in table.header if name and name not in inputs]
-    free = [n for n in free if not (asked.flags and n.endswith(asked.flags))]
-    free = naming.without_added(free)
+    inputs, free = _inputs_and_others(table, asked)
     known = [name for name in free if name in set(sensors)]
     if len(known) >= 2 or (asked.wide and known):
         _tell_others(table, [n for n in free if n not in known], sensors, findings)
@@ -198,28 +190,48 @@ def _find_wide(
     silent = [name for name in free if _is_empty(table.column(name))]
     numbers = [n for n in free if is_number_column(table, n) or n in silent]
     if asked.wide:
-        if not numbers:
-            findings.add(
-                ERROR, "no-wide",
-                f"{table.path}: no column holds numbers, so none is a sensor's; its "
-                f"columns are {', '.join(table.header)}",
-                "leave out --wide if every row is one reading",
-            )  # fmt: skip
+        _refuse_none(table, numbers, findings)
         return numbers
     is_long = naming.find_sensor(free) or len(numbers) < len(free) or not inputs
     if is_long or len(numbers) - len(silent) < 2 or asked.target in table.header:
         return []
-    if _are_alike(table, numbers):
+    return _tell_wide(table, numbers, findings)
+
+
+def _inputs_and_others(table: Table, asked: Asked) -> tuple[list[str], list[str]]:
+    """Return the columns that are inputs, and those that may be sensors."""
+    names = [name for name in table.header if name]
+    if asked.inputs:
+        inputs = [name for name in names if name in asked.inputs]
+    else:
+        inputs = [n for n in names if are_times(table.column(n)) or _is_input(n)]
+    free = [name for name in names if name not in inputs]
+    free = [n for n in free if not (asked.flags and n.endswith(asked.flags))]
+    return inputs, naming.without_added(free)
+
+
+def _refuse_none(table: Table, names: list[str], findings: Findings) -> None:
+    if not names:
+        findings.add(
+            ERROR, "no-wide",
+            f"{table.path}: no column holds numbers, so none is a sensor's; its "
+            f"columns are {', '.join(table.header)}",
+            "leave out --wide if every row is one reading",
+        )  # fmt: skip
+
+
+def _tell_wide(table: Table, names: list[str], findings: Findings) -> list[str]:
+    """Return columns that are alike as sensors, and say so; ask about others."""
+    if _are_alike(table, names):
         findings.add(
             NOTE, "wide",
-            f"{table.path}: read as a table with a column per sensor: "
-            f"{_listed(numbers)}",
+            f"{table.path}: read as a table with a column per sensor: {_listed(names)}",
             "if every row is one reading, add --long",
         )  # fmt: skip
-        return numbers
+        return names
     findings.add(
         ERROR, "wide-or-long",
-        f"{table.path}: no column names the sensors: {_listed(numbers)} could be "
+        f"{table.path}: no column names the sensors: {_listed(names)} could be "
         f"sensors, or different things that one sensor measures",
         "add --wide if every column is a sensor; if they are different things, add a "
         "column that names the sensor, and say which of them to learn with --target",
