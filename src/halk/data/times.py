@@ -149,6 +149,8 @@ def find_order(words: Iterable[str]) -> str:
     """
     is_first = is_second = is_any = False
     for word in words:
+        if "/" not in word and ("-" not in word or word[4:5] == "-"):
+            continue  # nothing to be told, at a tenth of the time
         found = _WHEN.fullmatch(word)
         if found is None or found["mark"] not in ("/", "-"):
             continue
