@@ -1,7 +1,11 @@
-"""Who talks to whom: agents, directed edges, and how far neighbours may differ."""
+"""Who talks to whom: agents, directed edges, and how far neighbours may differ.
+
+SciPy's tree and networkx are imported where they are used: ``scipy.spatial`` alone
+takes a third of a second, and networkx is optional.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
@@ -10,24 +14,33 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from halk._network_builders import Builders, networkx_module
 from halk._validation import (
     Indices,
     Matrix,
     Vector,
     array,
+    choice,
     finite_array,
     integer,
     nonnegative,
+    per_item,
+    real,
     require,
     without_nan,
 )
 
-__all__ = ["Network"]
+__all__ = ["Network", "great_circle"]
+
+EARTH_RADIUS = 6371.0088  # kilometres, mean
+
+# The tree only proposes pairs, a few more than asked for, and the plain formula of the
+# distance decides: rounding inside the tree cannot lose a pair.
+_SLACK = 1e-9  # of the radius
+_CHORD_SLACK = 1e-12  # of the Earth's radius: rounding of unit vectors
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Network(Builders):
+class Network:
     """A symmetric network of agents with a tolerance on every directed edge.
 
     Two neighbours make two directed edges, (i, j) and (j, i): the constraint of each
@@ -96,7 +109,7 @@ class Network(Builders):
         positions: ArrayLike | None = None,
     ) -> None:
         n_agents = integer("n_agents", n_agents, minimum=1)
-        pairs = _checked_pairs(edges, n_agents)
+        pairs = _check_pairs(edges, n_agents)
         i, j = np.concatenate((pairs, pairs[:, ::-1])).T
         keys, rows = np.unique(i * n_agents + j, return_index=True)
         i, j = np.divmod(keys, n_agents)
@@ -108,7 +121,7 @@ class Network(Builders):
             n_agents=n_agents,
             edges=np.column_stack((i, j)),
             tolerance=_directed_tolerance(tolerance, pairs, rows),
-            names=_checked_names(names, n_agents),
+            names=_check_names(names, n_agents),
             positions=positions,
             indptr=np.concatenate(([0], np.cumsum(degree))),
             neighbours=j,
@@ -118,6 +131,210 @@ class Network(Builders):
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
+
+    @classmethod
+    def from_positions(
+        cls,
+        positions: ArrayLike,
+        radius: float | None = None,
+        *,
+        k: int | None = None,
+        metric: str = "euclidean",
+        tolerance: float | Callable[[Vector], ArrayLike] = 0.0,
+        names: Sequence[str] | None = None,
+    ) -> Self:
+        """Connect agents that are near each other.
+
+        Parameters
+        ----------
+        positions : array (V, d), or (V, 2) of latitude and longitude in degrees
+        radius : float, not negative
+            Connect agents at this distance or less. Give this or ``k``.
+        k : int, at least 1
+            Connect i and j if one is among the k nearest of the other (of ties, any).
+            With k other agents or fewer, all are connected.
+        metric : {"euclidean", "haversine"}
+            With "haversine", distances are kilometres along the Earth's surface.
+        tolerance : float or function
+            A function is called once, with the array of the distances of all pairs,
+            and returns one tolerance per pair.
+        names : sequence of V unique strings, optional
+
+        Returns
+        -------
+        Network
+            With ``positions`` as given.
+
+        Examples
+        --------
+        >>> buoys = [(29.0, 179.5), (29.0, -179.5), (40.0, 170.0)]
+        >>> net = Network.from_positions(
+        ...     buoys, 1000, metric="haversine", tolerance=lambda d: np.exp(-d / 1000)
+        ... )
+        >>> net.edges.tolist(), net.tolerance.round(3).tolist()
+        ([[0, 1], [1, 0]], [0.907, 0.907])
+        """
+        places = _check_places(positions, metric)
+        pairs, lengths = _find_near_pairs(places, metric, radius, k)
+        given = (
+            tolerance(lengths) if callable(tolerance) else real("tolerance", tolerance)
+        )
+        gamma = per_item("tolerance", given, len(lengths), "pair")
+        return cls(len(places), pairs, gamma, names=names, positions=places)
+
+    @classmethod
+    def random_geometric(
+        cls,
+        n_agents: int,
+        radius: float,
+        *,
+        tolerance: float | Callable[[Vector], ArrayLike] = 0.0,
+        seed: int | np.random.Generator | None = None,
+        dimension: int = 2,
+    ) -> Self:
+        """Scatter agents uniformly in the unit square and connect those in reach.
+
+        Parameters
+        ----------
+        n_agents : int, at least 1
+        radius, tolerance
+            As in :meth:`from_positions`.
+        seed : int or Generator, optional
+        dimension : int, at least 1
+            3 for the unit cube, and so on.
+
+        Examples
+        --------
+        >>> Network.random_geometric(20, 0.3, seed=0)
+        Network(20 agents, 72 edges)
+        """
+        n_agents = integer("n_agents", n_agents, minimum=1)
+        shape = (n_agents, integer("dimension", dimension, minimum=1))
+        places = np.random.default_rng(seed).random(shape)
+        return cls.from_positions(places, radius, tolerance=tolerance)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        tolerance: float | str | None = None,
+        positions: str | None = None,
+    ) -> Self:
+        """Convert a networkx graph; agents are named ``str(node)``.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, or DiGraph with both directions of every edge
+        tolerance : float or str, optional
+            A number, or the edge attribute to read. By default the attribute
+            "tolerance" if the edges have it, else 0.
+        positions : str, optional
+            The node attribute to read. By default "pos" if every node has it.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> Network.from_networkx(networkx.petersen_graph(), tolerance=0.1)
+        Network(10 agents, 30 edges)
+        """
+        if not isinstance(graph, _import_networkx().Graph):
+            raise TypeError(f"graph must be a networkx graph, got {graph!r}")
+        for a, b in graph.edges() if graph.is_directed() else ():
+            if not graph.has_edge(b, a):
+                raise ValueError(
+                    f"graph must have both directions of every edge, got {(a, b)!r} "
+                    f"without {(b, a)!r}; use graph.to_undirected()"
+                )
+        gamma: Any = tolerance
+        if tolerance is None or isinstance(tolerance, str):
+            name = tolerance or "tolerance"
+            edges = [((a, b), value) for a, b, value in graph.edges(data=name)]
+            has_any = tolerance or any(value is not None for _, value in edges)
+            gamma = _attributes(edges, name, "edge") if has_any else 0.0
+        else:
+            gamma = nonnegative("tolerance", tolerance)
+        nodes = list(graph.nodes(data=positions or "pos"))
+        has_all = positions or all(value is not None for _, value in nodes)
+        number = {node: i for i, node in enumerate(graph)}
+        return cls(
+            len(number),
+            [(number[a], number[b]) for a, b in graph.edges()],
+            gamma,
+            names=[str(node) for node in graph],
+            positions=_attributes(nodes, positions, "node") if has_all else None,
+        )
+
+    @classmethod
+    def path(cls, n_agents: int, tolerance: ArrayLike = 0.0) -> Self:
+        """Connect each agent to the next.
+
+        In this and the other shapes ``tolerance`` is as in :class:`Network`, with
+        pairs in lexicographic order.
+
+        Examples
+        --------
+        >>> Network.path(3, tolerance=[0.1, 0.2]).tolerance
+        array([0.1, 0.1, 0.2, 0.2])
+        """
+        return cls.grid(1, integer("n_agents", n_agents, minimum=1), tolerance)
+
+    @classmethod
+    def ring(cls, n_agents: int, tolerance: ArrayLike = 0.0) -> Self:
+        """Connect each agent to the next and, from three on, the last to the first.
+
+        Examples
+        --------
+        >>> Network.ring(5).degree
+        array([2, 2, 2, 2, 2])
+        """
+        agents = np.arange(integer("n_agents", n_agents, minimum=1))
+        return cls._from_shape(n_agents, [agents, np.roll(agents, -1)], tolerance)
+
+    @classmethod
+    def grid(cls, rows: int, columns: int, tolerance: ArrayLike = 0.0) -> Self:
+        """Connect agents side by side on a grid, numbered row after row.
+
+        Examples
+        --------
+        >>> Network.grid(2, 3).degree
+        array([2, 3, 2, 2, 3, 2])
+        """
+        rows = integer("rows", rows, minimum=1)
+        n_agents = rows * integer("columns", columns, minimum=1)
+        agents = np.arange(n_agents).reshape(rows, columns)
+        first = np.append(agents[:, :-1], agents[:-1])
+        second = np.append(agents[:, 1:], agents[1:])
+        return cls._from_shape(n_agents, [first, second], tolerance)
+
+    @classmethod
+    def star(cls, n_agents: int, tolerance: ArrayLike = 0.0) -> Self:
+        """Connect agent 0 to all others.
+
+        Examples
+        --------
+        >>> Network.star(4).degree
+        array([3, 1, 1, 1])
+        """
+        agents = np.arange(integer("n_agents", n_agents, minimum=1))
+        return cls._from_shape(n_agents, [0 * agents, agents], tolerance)
+
+    @classmethod
+    def complete(cls, n_agents: int, tolerance: ArrayLike = 0.0) -> Self:
+        """Connect all agents with each other.
+
+        Examples
+        --------
+        >>> Network.complete(4)
+        Network(4 agents, 12 edges)
+        """
+        n_agents = integer("n_agents", n_agents, minimum=1)
+        return cls._from_shape(n_agents, np.triu_indices(n_agents, 1), tolerance)
+
+    @classmethod
+    def _from_shape(cls, n_agents: int, ends: Any, tolerance: ArrayLike) -> Self:
+        """Return a network of pairs, given by their first and their second agents."""
+        pairs = np.unique(np.sort(np.column_stack(ends)), axis=0)
+        return cls(n_agents, pairs[pairs[:, 0] < pairs[:, 1]], tolerance)
 
     @property
     def n_edges(self) -> int:
@@ -207,7 +424,7 @@ class Network(Builders):
         >>> Network.path(3, tolerance=0.5).to_networkx().edges(data="tolerance")
         EdgeDataView([('0', '1', 0.5), ('1', '2', 0.5)])
         """
-        networkx = networkx_module()
+        networkx = _import_networkx()
         is_symmetric = np.array_equal(self.tolerance, self.tolerance[self.reverse])
         graph = networkx.Graph() if is_symmetric else networkx.DiGraph()
         graph.add_nodes_from(self.names)
@@ -239,7 +456,7 @@ class Network(Builders):
         return make, (self.n_agents, self.edges, self.tolerance)
 
 
-def _checked_pairs(edges: ArrayLike | Iterable[Any], n_agents: int) -> Indices:
+def _check_pairs(edges: ArrayLike | Iterable[Any], n_agents: int) -> Indices:
     """Return pairs (P, 2) of different agents."""
     if isinstance(edges, Iterable) and not hasattr(edges, "__array__"):
         edges = list(edges)
@@ -289,7 +506,7 @@ def _directed_tolerance(tolerance: ArrayLike, pairs: Indices, rows: Indices) -> 
     return values[rows % max(n_pairs, 1)]
 
 
-def _checked_names(names: Sequence[str] | None, n_agents: int) -> tuple[str, ...]:
+def _check_names(names: Sequence[str] | None, n_agents: int) -> tuple[str, ...]:
     result = tuple(map(str, range(n_agents)) if names is None else names)
     if isinstance(names, str) or not all(isinstance(name, str) for name in result):
         raise TypeError(f"names must be a sequence of strings, got {names!r}")
@@ -299,3 +516,89 @@ def _checked_names(names: Sequence[str] | None, n_agents: int) -> tuple[str, ...
     name, times = Counter(result).most_common(1)[0]
     require(times == 1, "names", "be unique", name)
     return tuple(map(str, result))
+
+
+def great_circle(a: Matrix, b: Matrix) -> Vector:
+    """Return distances along the Earth's surface in km, of (latitude, longitude)."""
+    chord = _distance(_on_unit_sphere(a), _on_unit_sphere(b))
+    return np.asarray(2 * EARTH_RADIUS * np.arcsin(np.minimum(chord / 2, 1)))
+
+
+def _distance(a: Matrix, b: Matrix) -> Vector:
+    return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=1)))
+
+
+def _on_unit_sphere(positions: Matrix) -> Matrix:
+    # the remainder: -180 and 180 degrees are the same place, to the last bit
+    latitude, longitude = np.radians(positions[:, 0]), positions[:, 1] % 360.0
+    east = np.radians(longitude)
+    x, y = np.cos(latitude) * np.cos(east), np.cos(latitude) * np.sin(east)
+    return np.column_stack((x, y, np.sin(latitude)))
+
+
+def _check_places(positions: ArrayLike, metric: str) -> Matrix:
+    choice("metric", metric, ("euclidean", "haversine"))
+    columns = 2 if metric == "haversine" else None
+    places = finite_array("positions", positions, (None, columns))
+    require(places.size > 0, "positions", "not be empty", places.shape)
+    if metric == "haversine":
+        worst = float(places[np.argmax(np.abs(places[:, 0])), 0])
+        rule = "be (latitude, longitude) with latitudes within [-90, 90]"
+        require(abs(worst) <= 90, "positions", rule, worst)
+    return places
+
+
+def _find_near_pairs(
+    places: Matrix, metric: str, radius: float | None, k: int | None
+) -> tuple[Indices, Vector]:
+    """Return the pairs (P, 2), each once, and their distances (P,)."""
+    if (radius is None) == (k is None):
+        raise TypeError(
+            "from_positions must get exactly one of radius and k, "
+            f"got radius={radius!r} and k={k!r}"
+        )
+    on_earth = metric == "haversine"
+    embedded = _on_unit_sphere(places) if on_earth else places
+    tree = import_module("scipy.spatial").cKDTree(embedded)
+    if radius is None:
+        pairs, reach = _find_nearest(tree, integer("k", k, minimum=1)), np.inf
+    else:
+        reach = chord = nonnegative("radius", radius)
+        if on_earth:
+            angle = min(reach / EARTH_RADIUS, np.pi)
+            chord = 2 * float(np.sin(angle / 2)) + _CHORD_SLACK
+        pairs = tree.query_pairs(chord * (1 + _SLACK), output_type="ndarray")
+    lengths = (great_circle if on_earth else _distance)(*places[pairs.T])
+    within = lengths <= reach
+    return pairs[within].astype(np.int64), lengths[within]
+
+
+def _find_nearest(tree: Any, k: int) -> Indices:
+    """Return the pairs of which one is among the ``k`` nearest of the other."""
+    agents = np.arange(tree.n)
+    k = min(k, tree.n - 1)
+    found = tree.query(tree.data, np.arange(1, k + 2))[1].astype(np.int64)
+    itself = found == agents[:, None]
+    # Among coincident agents it may not have been found: drop the last instead.
+    itself[~itself.any(axis=1), -1] = True
+    pairs = np.column_stack((np.repeat(agents, k), found[~itself]))
+    return np.unique(np.sort(pairs), axis=0)
+
+
+def _import_networkx() -> Any:
+    try:
+        return import_module("networkx")
+    except ImportError:
+        message = "networkx must be installed, got none; pip install 'halk[graphs]'"
+        raise ImportError(message) from None
+
+
+def _attributes(items: list[Any], name: str | None, kind: str) -> list[Any]:
+    """Return the values of an attribute of a graph's nodes or edges."""
+    for item, value in items:
+        if value is None:
+            raise ValueError(
+                f"graph must have the attribute {name!r} on every {kind}, got none on "
+                f"{item!r}; set it, or leave it out everywhere"
+            )
+    return [value for _, value in items]

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from halk._network_builders import METRICS
 from halk._validation import (
     Indices,
     Matrix,
@@ -20,6 +19,7 @@ from halk._validation import (
     integer,
     require,
 )
+from halk.network import great_circle
 from halk.data.atlas_files import (
     GULF,
     Box,
@@ -315,4 +315,4 @@ def spread(positions: ArrayLike, n_chosen: int, start: tuple[float, float]) -> I
 
 
 def _distance(places: Matrix, point: Vector) -> Vector:
-    return METRICS["haversine"].distance(places, point[None])
+    return great_circle(places, point[None])
