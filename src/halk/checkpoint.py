@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from halk.network import Network
 from halk.proximity import Proximity, as_proximity
 from halk.state import SCALE
 
-__all__ = ["FORMAT", "VERSION", "Saveable", "load", "save"]
+__all__ = ["FORMAT", "VERSION", "load", "save"]
 
 FORMAT = "halk-checkpoint"
 """The one key of the metadata: safetensors writes several in an arbitrary order."""
@@ -49,7 +49,6 @@ PathLike = str | os.PathLike[str]
 
 _STATE = "state."
 _VALUES = "kernel_values"
-_HEADER = {"learner", "n_steps", "n_features", "arguments"}
 _FAMILIES = (Kernel, Loss, Proximity, Adaptation, FeatureMap)
 _CHECKS = {"kernel": as_kernel, "loss": as_loss, "proximity": as_proximity}
 _SAMPLE = 32  # atoms at which a kernel is compared with the one that was saved
@@ -69,35 +68,18 @@ def refuse(wrong: str, advice: str = "take an older copy, or learn again") -> No
     raise RefusedError(f"{wrong}; {advice}")
 
 
-class Saveable(Protocol):
-    """What a learner offers so that it can be saved and brought back.
-
-    The arguments of its constructor are also attributes of the same names.
-    """
-
-    n_steps: int
-
-    @property
-    def n_features(self) -> int | None:
-        """Length of the inputs; None before the first reading."""
-
-    def state_dict(self) -> Arrays:
-        """Return what the next step needs; empty before the first reading."""
-
-    def load_state_dict(self, n_steps: int, n_features: int, state: Arrays) -> None:
-        """Go on after ``n_steps`` from a state."""
+L = TypeVar("L")
 
 
-L = TypeVar("L", bound=Saveable)
-
-
-def save(learner: Saveable, path: PathLike) -> None:
+def save(learner: Any, path: PathLike) -> None:
     """Save a learner; an earlier file is replaced whole, or not at all.
 
     Parameters
     ----------
     learner : Learner
-        Any; also one that has not learned yet.
+        Any; also one that has not learned yet. The arguments of its constructor are
+        attributes of the same names, and it has ``n_steps``, ``n_features`` (None
+        before the first reading), ``state_dict`` and ``load_state_dict``.
     path : str or path
         The name is taken as it is, whatever it ends in.
 
@@ -219,21 +201,19 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
 # --- a learner ------------------------------------------------------------------------
 
 
-def contents(learner: Saveable) -> tuple[dict[str, Any], Arrays]:
+def contents(learner: Any) -> tuple[dict[str, Any], Arrays]:
     """Return header and arrays of a learner's checkpoint."""
     arrays: Arrays = {}
-    arguments = {
-        name: encode(getattr(learner, name), f"arguments.{name}", arrays)
-        for name in inspect.signature(type(learner)).parameters
-    }
-    arrays |= pack_state(learner.state_dict(), _kernel_of(learner))
     header = {
         "learner": type(learner).__name__,
         "n_steps": learner.n_steps,
         "n_features": learner.n_features,
-        "arguments": arguments,
+        "arguments": {
+            name: encode(getattr(learner, name), f"arguments.{name}", arrays)
+            for name in inspect.signature(type(learner)).parameters
+        },
     }
-    return header, arrays
+    return header, arrays | pack_state(learner.state_dict(), _kernel_of(learner))
 
 
 def rebuild(
@@ -245,7 +225,8 @@ def rebuild(
     """Return the learner of a checkpoint's contents, or refuse them."""
     try:
         _check_header(header, cls)
-        learner = cls(**_decode_arguments(header["arguments"], arrays, given or {}))
+        made = cls(**_decode_arguments(header["arguments"], arrays, given or {}))
+        learner: Any = made
         state, values = unpack_state(arrays)
         n_steps, n_features = header["n_steps"], header["n_features"]
         if n_features is None:
@@ -260,21 +241,21 @@ def rebuild(
         refuse("needs more memory than there is", "load it on a larger machine")
     if arrays:
         refuse(f"is not consistent: unknown arrays {', '.join(sorted(arrays))}")
-    return learner
+    return made
 
 
 def _check_header(header: dict[str, Any], cls: type[Any]) -> None:
-    _compare("the header", set(header), _HEADER)
+    _compare("the header", header, {"learner", "n_steps", "n_features", "arguments"})
     name = header["learner"]
     if name != cls.__name__:
         refuse(f"holds a {name} model, not {cls.__name__}", f"load it with {name}.load")
     wanted = set(inspect.signature(cls).parameters)
-    _compare("the list of arguments", set(header["arguments"]), wanted)
+    _compare("the list of arguments", header["arguments"], wanted)
 
 
-def _compare(what: str, found: set[str], wanted: set[str]) -> None:
+def _compare(what: str, found: Any, wanted: set[str]) -> None:
     """Refuse a file of a halk whose learners had other arguments."""
-    lacking, unknown = sorted(wanted - found), sorted(found - wanted)
+    lacking, unknown = sorted(wanted - set(found)), sorted(set(found) - wanted)
     if lacking or unknown:
         refuse(
             f"is not consistent: {what} lacks {lacking} and has unknown {unknown}",
@@ -282,7 +263,7 @@ def _compare(what: str, found: set[str], wanted: set[str]) -> None:
         )
 
 
-def _kernel_of(learner: Saveable) -> Any:
+def _kernel_of(learner: Any) -> Any:
     """Return the kernel that is in use, which may not be the argument itself."""
     return getattr(learner, "kernel_", getattr(learner, "kernel", None))
 
@@ -423,11 +404,8 @@ def _decode_arguments(
     for name, value in given.items():
         require(name in nodes, name, "be left out for this learner", value)
         _check_given(name, value, nodes[name], arrays)
-    return given | {
-        name: decode(node, arrays, name)
-        for name, node in nodes.items()
-        if name not in given
-    }
+    others = {name: node for name, node in nodes.items() if name not in given}
+    return given | {name: decode(node, arrays, name) for name, node in others.items()}
 
 
 def _check_given(name: str, given: Any, node: Any, arrays: Arrays) -> None:

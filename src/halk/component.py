@@ -132,7 +132,7 @@ F = TypeVar("F", bound=Formula)
 
 
 @dataclass(frozen=True)
-class Borrowed:
+class Borrowed(Formula):
     """The formula of an object that has ``value`` and ``slope``, and is no component.
 
     To be derived from together with the family that it shall belong to.
@@ -141,17 +141,9 @@ class Borrowed:
     formula: Any
 
     def __post_init__(self) -> None:
-        for name in ("takes_labels", "curvature"):
+        for name in ("value", "slope", "curvature", "takes_labels"):
             if hasattr(self.formula, name):
                 object.__setattr__(self, name, getattr(self.formula, name))
-
-    def value(self, a: Any, b: Any) -> Any:
-        """Return the object's ``value``."""
-        return self.formula.value(a, b)
-
-    def slope(self, a: Any, b: Any) -> Any:
-        """Return the object's ``slope``."""
-        return self.formula.slope(a, b)
 
 
 def as_formula(

@@ -30,22 +30,10 @@ from halk._validation import (
 from halk.component import Component, check_result, find_arguments
 
 __all__ = [
-    "Constant",
-    "Custom",
-    "Gaussian",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Matern32",
-    "Matern52",
-    "Periodic",
-    "Polynomial",
-    "Product",
-    "RationalQuadratic",
-    "Sum",
-    "as_kernel",
-    "rescale",
-]
+    "Constant", "Custom", "Gaussian", "Kernel", "Laplacian", "Linear", "Matern32",
+    "Matern52", "Periodic", "Polynomial", "Product", "RationalQuadratic", "Sum",
+    "as_kernel", "rescale",
+]  # fmt: skip
 
 Lengths = float | tuple[float, ...]
 
@@ -88,15 +76,15 @@ class Kernel(Component):
         """Return the kernel for the core, which calls ``matrix`` where it has none."""
         self.check_features(n_features)
         scales = _per_feature(getattr(self, "length_scale", None), n_features)
-        if self.native_name is None:
-            return _core.python_kernel(n_features, self._rescaled_matrix, scales)
-        numbers = self._parameters(n_features)
-        return _core.native_kernel(self.native_name, n_features, scales, numbers)
+        if self.native_name is not None:
+            numbers = self._parameters(n_features)
+            return _core.native_kernel(self.native_name, n_features, scales, numbers)
 
-    def _rescaled_matrix(self, X: Matrix, Y: Matrix, scale: float) -> Matrix:
-        """Return what the core asks a kernel for that has no native formula."""
-        values = rescale(self, scale).matrix(X, Y)
-        return check_result(self, values, (len(X), len(Y)))
+        def matrix(X: Matrix, Y: Matrix, scale: float) -> Matrix:
+            values = rescale(self, scale).matrix(X, Y)
+            return check_result(self, values, (len(X), len(Y)))
+
+        return _core.python_kernel(n_features, matrix, scales)
 
     def _parameters(self, n_features: int) -> list[float]:
         """Return what the native formula takes besides length scales, in order."""
@@ -138,8 +126,8 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     """Return ``kernel`` with its length scale multiplied by ``factor``.
 
     In sums and products, that of the parts; kernels without one come back as they are.
-    The others are made again by their constructor, so that what they derive from the
-    length scale is right; one whose constructor does not take it is copied.
+    The others are made again by their constructor, which may derive more from it; one
+    whose constructor does not take it is copied.
 
     Raises
     ------
@@ -163,8 +151,8 @@ def rescale(kernel: Kernel, factor: float) -> Kernel:
     arguments = find_arguments(kernel)
     if arguments is not None and "length_scale" in arguments:
         return type(kernel)(**arguments | {"length_scale": wider})
-    changed = copy(kernel)  # a plain class that takes other arguments than it keeps
     try:
+        changed = copy(kernel)  # a plain class takes other arguments than it keeps
         object.__setattr__(changed, "length_scale", wider)
     except AttributeError:
         raise TypeError(
