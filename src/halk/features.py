@@ -48,7 +48,7 @@ class FeatureMap(Component):
         self.check_features(X.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):
             values = self._values(X)
-        size = np.abs(values).max(initial=0.0)
+        size = max(values.max(initial=0.0), -values.min(initial=0.0))
         if not size <= _LARGEST:
             raise ValueError(
                 f"X must have features below {_LARGEST:g} in size, got {size:g}; "

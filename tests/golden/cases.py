@@ -438,7 +438,7 @@ def _run_river(name: str, options: dict[str, Any]) -> dict[str, Any]:
         elif n % 10 == 9:
             before.append(model.predict_one(x))
         model.learn_one(x, int(target > -1.1) if is_classifier else target)
-    return {"before": before, "n_atoms": model.n_atoms}
+    return {"before": before, "n_atoms": model.n_atoms_}
 
 
 def _estimators() -> dict[str, Any]:

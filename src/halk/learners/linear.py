@@ -18,7 +18,6 @@ from halk.learners.fixed_features import (
     RoundTrip,
     Writes,
     find_edges,
-    squared_norms,
 )
 from halk.learners.settings import LOSS, PROXIMITY
 from halk.network import Network
@@ -42,32 +41,32 @@ class PrimalDualAgents(IndependentAgents):
         g = seen.slope + np.bincount(seen.reader, mu * seen.d1h, len(seen.slope))  # S3
         step = self._step_exact if self.setup.settings.is_exact else self._step_own
         return [
-            (self.state["weights"], *step(seen, mu, g)),
+            (self.weights, *step(seen, mu, g)),
             (self.state["multipliers"], seen.edges, self._ascend(seen, mu)),
         ]
 
     def _step_own(self, seen: RoundTrip, mu: Vector, g: Vector) -> tuple[Any, Matrix]:
         """Return who moves and where to, S5 without the neighbours' pulls."""
-        curvature = squared_norms(seen.phi) * self._own_curvature(seen.agents)
+        curvature = seen.squared * self._own_curvature(seen.agents)
         eta = self._step_sizes(seen.agents, curvature)
-        moved = self._shrink(self.state["weights"][seen.agents], eta)
-        rows = np.arange(len(eta))
+        moved = self._shrink(self.weights[seen.agents], eta)
+        rows = self._rows[: len(eta)]
         add_rows(moved, rows, -eta * g, seen.phi, rows)
         return seen.agents, self._project(moved)
 
     def _step_exact(self, seen: RoundTrip, mu: Vector, g: Vector) -> tuple[Any, Matrix]:
         """Return who moves and where to, S5."""
-        active, mine, theirs = seen.join()
-        n, squared = len(active), squared_norms(seen.phi)
+        active, mine, theirs = self._join(seen)
+        n, squared = len(active), seen.squared
         kappa = np.zeros(n)
         kappa[mine] = squared
         np.maximum.at(kappa, theirs, squared[seen.reader])
         bound = 2.0 * self.setup.proximity.curvature
         curvature = self._own_curvature(active) + bound * np.bincount(theirs, mu, n)
         eta = self._step_sizes(active, kappa * curvature)
-        moved = self.state["weights"][active]
+        moved = self.weights[active]
         moved[mine] = self._shrink(moved[mine], eta[mine])
-        add_rows(moved, mine, -eta[mine] * g, seen.phi, np.arange(len(mine)))
+        add_rows(moved, mine, -eta[mine] * g, seen.phi, self._rows[: len(mine)])
         pull = mu * seen.d2h  # S4
         add_rows(moved, theirs, -eta[theirs] * pull, seen.phi, seen.reader)
         # a pull of exactly zero is no pull

@@ -47,8 +47,8 @@ class ADMMAgents(IndependentAgents):
         super().__init__(setup, n_features)
         self.penalty, self.threshold, self.decay = penalty, threshold, decay
         self.state |= {
-            "told": np.zeros_like(self.state["weights"]),
-            "dual": np.zeros_like(self.state["weights"]),  # sum over an agent's edges
+            "told": np.zeros_like(self.weights),
+            "dual": np.zeros_like(self.weights),  # sum over an agent's edges
             "readings": np.zeros(setup.network.n_agents, dtype=np.int64),
             # vectors, and notes that there is nothing new, per neighbour
             "sent": np.zeros(2, dtype=np.int64),
@@ -56,7 +56,7 @@ class ADMMAgents(IndependentAgents):
 
     def _move(self, seen: RoundTrip) -> Writes:
         state = self.state
-        active, mine, theirs = seen.join()
+        active, mine, theirs = self._join(seen)
         moved = self._descend(seen, active, mine)
         told, sent = self._censor(active, moved)
         has_reading = np.zeros(len(active), dtype=bool)
@@ -64,7 +64,7 @@ class ADMMAgents(IndependentAgents):
         edges = mine[seen.reader], theirs
         dual = self._ascend(state["dual"][active], told, *edges, has_reading)
         return [
-            (state["weights"], active, moved),
+            (self.weights, active, moved),
             (state["told"], active, told),
             (state["dual"], active, dual),
             (state["readings"], seen.agents, state["readings"][seen.agents] + 1),
@@ -74,16 +74,18 @@ class ADMMAgents(IndependentAgents):
     def _descend(self, seen: RoundTrip, active: Indices, mine: Indices) -> Matrix:
         """Return the new weights of those who take part."""
         network, settings = self.setup.network, self.setup.settings
-        old, told = self.state["weights"][active], self.state["told"]
+        old, told = self.weights[active], self.state["told"]
         rho, degree = self.penalty, network.degree[active]
         curvature, shrink = 2.0 * rho * degree, np.zeros(len(active))
         if settings.is_normalized:
-            curvature[mine] += self.setup.loss.curvature * squared_norms(seen.phi)
+            curvature[mine] += self.setup.loss.curvature * seen.squared
         eta = self.setup.paces[active, 0]
         eta = eta / (1.0 + eta * curvature)
         shrink[mine] = eta[mine] * settings.regularization
         moved: Matrix = old * (1.0 - shrink)[:, None]
-        add_rows(moved, mine, -eta[mine] * seen.slope, seen.phi, np.arange(len(mine)))
+        add_rows(
+            moved, mine, -eta[mine] * seen.slope, seen.phi, self._rows[: len(mine)]
+        )
         bond = (rho * degree)[:, None] * (2.0 * old - told[active])
         bond += self.state["dual"][active]
         edges, place = find_edges(network, active)

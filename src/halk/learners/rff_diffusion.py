@@ -37,13 +37,13 @@ class DiffusionAgents(IndependentAgents):
 
     def _move(self, seen: RoundTrip) -> Writes:
         psi = self._adapt(seen)
-        active, mine, hearing = seen.join()
+        active, mine, hearing = self._join(seen)
         weight = self._mixing[seen.edges]
-        mixed = self.state["weights"][active]
+        mixed = self.weights[active]
         mixed[mine] = psi
         mixed *= (1.0 - np.bincount(hearing, weight, len(active)))[:, None]
         add_rows(mixed, hearing, weight, psi, seen.reader)
-        return [(self.state["weights"], active, mixed)]
+        return [(self.weights, active, mixed)]
 
     @property
     def bytes_sent(self) -> int:
