@@ -30,7 +30,6 @@ PARAMETERS: dict[str, tuple[float, ...]] = {
 }
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 every_loss = pytest.mark.parametrize("name", LOSSES)
-every_proximity = pytest.mark.parametrize("name", PROXIMITIES)
 
 
 def narrow(X: Array, Y: Array) -> Array:
@@ -87,27 +86,6 @@ def test_gram_matrices_are_symmetric_and_positive_semidefinite(
     assert kernel(X, X[:5]).shape == (12, 5)
 
 
-def test_kernels_have_hand_computed_values() -> None:
-    X, Y = np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])
-    e = np.exp
-    assert reference.gaussian(X, Y, 5.0)[0, 0] == pytest.approx(e(-0.5))
-    assert reference.gaussian(X, Y, [3.0, 2.0])[0, 0] == pytest.approx(e(-2.5))
-    assert reference.laplacian(X, Y, 2.0)[0, 0] == pytest.approx(e(-2.5))
-    a, b = 5 * np.sqrt(3) / 2, 5 * np.sqrt(5) / 2
-    assert reference.matern32(X, Y, 2.0)[0, 0] == pytest.approx((1 + a) * e(-a))
-    expected = (1 + b + b * b / 3) * e(-b)
-    assert reference.matern52(X, Y, 2.0)[0, 0] == pytest.approx(expected)
-    expected = (1 + 6.25 / 3) ** -1.5
-    assert reference.rational_quadratic(X, Y, 2.0, 1.5)[0, 0] == pytest.approx(expected)
-    expected = e(
-        -2 * (np.sin(0.3 * np.pi) / 3) ** 2 - 2 * (np.sin(0.5 * np.pi) / 2) ** 2
-    )
-    got = reference.periodic(X, Y, [3.0, 2.0], [10.0, 8.0])[0, 0]
-    assert got == pytest.approx(expected)
-    assert reference.polynomial(Y, Y, 2, 0.2, 1.0)[0, 0] == pytest.approx(36.0)
-    assert reference.linear(Y, Y)[0, 0] == 25.0
-
-
 @every_loss
 def test_loss_derivative_is_the_central_difference(name: str) -> None:
     loss, labels = build(name), [-1.0, 1.0]
@@ -158,18 +136,6 @@ def test_losses_have_hand_computed_values() -> None:
     assert build("logistic").value(0.0, 1.0) == pytest.approx(np.log(2))
     assert build("logistic").value(-1e4, 1.0) == pytest.approx(1e4)
     assert build("hinge").value(0.25, -1.0) == 1.25
-
-
-@every_proximity
-def test_proximities_are_symmetric_with_bounded_curvature(name: str) -> None:
-    h = PROXIMITIES[name](*PARAMETERS.get(name, ()))
-    step = 1e-6
-    for a, b in [(0.3, 1.0), (-2.0, 1.5), (0.2, 0.1)]:
-        assert h.value(a, b) == h.value(b, a)
-        slope = (h.value(a + step, b) - h.value(a - step, b)) / (2 * step)
-        assert h.derivative(a, b) == pytest.approx(slope, abs=1e-6)
-    assert h.derivative(0.4, 0.4) == 0.0
-    assert h.curvature == 1.0
 
 
 # Compression ------------------------------------------------------------------------
