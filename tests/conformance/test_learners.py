@@ -23,68 +23,38 @@ from halk.bandwidth import Adaptation, LeaveOneOut
 from halk.component import subclasses
 from halk.errors import LawError
 
-NARROW = partial(HALK, kernel=kernels.Gaussian(0.3))
+NARROW_KERNEL = {"kernel": kernels.Gaussian(0.3)}
+NARROW = partial(HALK, **NARROW_KERNEL)
 ROUGH = partial(
     HALK,
     kernel=kernels.Matern32(0.3),
     loss=losses.Huber(0.5),
     proximity=proximity.Absolute(),
 )
-FACTORIES: dict[str, Any] = {
-    "default": HALK,
-    "paper": partial(NARROW, coupling="paper", step="plain"),
-    "standardized": partial(NARROW, standardize=True),
-    "leave-one-out": partial(
-        NARROW, adaptation=LeaveOneOut(rate=0.5, warm_up=5, threshold=0.01)
-    ),
-    "parsimony": partial(NARROW, parsimony=2.0, step_size=0.3),
-    "slow prices, bounded": partial(NARROW, dual_step_size=0.01, norm_bound=0.5),
-    "rough": ROUGH,
-}
-every_law = pytest.mark.parametrize("name", checks.LEARNER_LAWS)
-
-
-def check_one(factory: Any, name: str, **options: Any) -> None:
-    others = set(checks.LEARNER_LAWS) - {name}
-    checks.check_learner(factory, skip=others, **options)
-
-
-@every_law
-@pytest.mark.parametrize("learner", FACTORIES)
-def test_laws(learner: str, name: str) -> None:
-    check_one(FACTORIES[learner], name)
-
-
-LABELLED: dict[str, Any] = {
-    # few atoms, far apart: rounding is not magnified by what they have in common
-    "parsimony": FACTORIES["parsimony"],
-    "rough": partial(ROUGH, epsilon=0.05),
-    "paper": partial(NARROW, coupling="paper", epsilon=0.05),
-}
-
-
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("learner", LABELLED)
-def test_labels_do_not_matter_whatever_the_stream(learner: str, seed: int) -> None:
-    check_one(LABELLED[learner], "ignores labels", seed=seed)
-
-
-# Every learner ------------------------------------------------------------------------
-
-BASES = {"Learner", "KernelLearner", "DictionaryLearner", "FeatureLearner"}
-NARROW_KERNEL = {"kernel": kernels.Gaussian(0.3)}
-LEARNERS: dict[str, dict[str, Any]] = {
-    "HALK": NARROW_KERNEL,
+LEAVE_ONE_OUT = LeaveOneOut(rate=0.5, warm_up=5, threshold=0.01)
+PARSIMONY = partial(NARROW, parsimony=2.0, step_size=0.3)
+BASELINES: dict[str, dict[str, Any]] = {
+    "HALK": {},
     "NewtonHALK": {"length_scale": 0.3, "noise": 0.01, "standardize": False},
     "Penalty": NARROW_KERNEL | {"penalty": 0.5, "coupling": "exact"},
     "Consensus": NARROW_KERNEL,
     "Alone": NARROW_KERNEL | {"standardize": True},
     "POLK": NARROW_KERNEL,
     "Linear": {"features": features.Monomials(3), "norm_bound": 1.0},
-    "RBFNetwork": {"length_scale": 0.3, "n_centres": 8},
+    "RBFNetwork": {"length_scale": 0.3, "n_centres": 8, "low": (0.0,), "high": 1.0},
     "RFFDiffusion": {"n_frequencies": 20, "length_scale": 0.3},
     "RFFADMM": {"n_frequencies": 20, "length_scale": 0.3, "threshold": 0.3},
     "NLMS": {},
+}
+FACTORIES: dict[str, Any] = {
+    **{name: partial(getattr(learners, name), **BASELINES[name]) for name in BASELINES},
+    "narrow": NARROW,
+    "paper": partial(NARROW, coupling="paper", step="plain"),
+    "standardized": partial(NARROW, standardize=True),
+    "leave-one-out": partial(NARROW, adaptation=LEAVE_ONE_OUT),
+    "parsimony": PARSIMONY,
+    "slow prices, bounded": partial(NARROW, dual_step_size=0.01, norm_bound=0.5),
+    "rough": ROUGH,
 }
 OPTS_OUT = {
     "NewtonHALK": {
@@ -96,57 +66,53 @@ OPTS_OUT = {
         "touches only who is concerned": "all predict with the same function",
     },
 }
-PAIRS = [
-    (learner, name)
-    for learner in LEARNERS
-    for name in checks.LEARNER_LAWS
-    if name not in OPTS_OUT.get(learner, {})
-]
+BASES = {"Learner", "KernelLearner", "DictionaryLearner", "FeatureLearner"}
+
+
+def check_one(factory: Any, name: str, **options: Any) -> None:
+    others = set(checks.LEARNER_LAWS) - {name}
+    checks.check_learner(factory, skip=others, **options)
+
+
+@pytest.mark.parametrize("name", checks.LEARNER_LAWS)
+@pytest.mark.parametrize("learner", FACTORIES)
+def test_laws(learner: str, name: str) -> None:
+    if name in OPTS_OUT.get(learner, {}):  # who opts out would fail
+        with pytest.raises(LawError, match=name):
+            check_one(FACTORIES[learner], name)
+    else:
+        check_one(FACTORIES[learner], name)
+
+
+@pytest.mark.parametrize("learner", FACTORIES)
+def test_laws_on_other_networks(learner: str) -> None:
+    skip, factory = OPTS_OUT.get(learner, {}), FACTORIES[learner]
+    checks.check_learner(factory, network=Network(1), skip=skip)
+    if learner == "RBFNetwork":
+        factory = partial(factory, low=(0.0, 0.0))
+    star = Network.star(4, tolerance=0.1)
+    checks.check_learner(factory, network=star, n_features=2, seed=1, skip=skip)
 
 
 def test_every_learner_is_on_trial() -> None:
     found = subclasses(learners.Learner)
-    public = {cls for cls in found if cls.__module__.startswith("halk.")}
-    assert {cls.__name__ for cls in public} == set(LEARNERS) | BASES - {"Learner"}
-    assert {cls.__name__ for cls in public} | {"Learner"} == set(learners.__all__)
+    public = {cls.__name__ for cls in found if cls.__module__.startswith("halk.")}
+    assert public == set(BASELINES) | BASES - {"Learner"}
+    assert public | {"Learner"} == set(learners.__all__)
 
 
-@pytest.mark.parametrize(("learner", "name"), PAIRS)
-def test_laws_of_every_learner(learner: str, name: str) -> None:
-    check_one(partial(getattr(learners, learner), **LEARNERS[learner]), name)
+LABELLED: dict[str, Any] = {
+    # few atoms, far apart: rounding is not magnified by what they have in common
+    "parsimony": PARSIMONY,
+    "rough": partial(ROUGH, epsilon=0.05),
+    "paper": partial(NARROW, coupling="paper", epsilon=0.05),
+}
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_laws_of_every_learner_with_two_features(learner: str) -> None:
-    changes = LEARNERS[learner]
-    if learner == "RBFNetwork":
-        changes = changes | {"low": (0.0, 0.0), "high": 1.0}
-    factory = partial(getattr(learners, learner), **changes)
-    skip, network = OPTS_OUT.get(learner, {}), Network.star(4, tolerance=0.1)
-    checks.check_learner(factory, network=network, n_features=2, seed=1, skip=skip)
-
-
-@pytest.mark.parametrize("learner", sorted(OPTS_OUT))
-def test_who_opts_out_would_fail(learner: str) -> None:
-    factory = partial(getattr(learners, learner), **LEARNERS[learner])
-    for name in OPTS_OUT[learner]:
-        with pytest.raises(LawError, match=name):
-            check_one(factory, name)
-
-
-@every_law
-def test_laws_of_one_agent(name: str) -> None:
-    check_one(NARROW, name, network=Network(1))
-
-
-@every_law
-def test_laws_with_two_features(name: str) -> None:
-    network = Network.star(4, tolerance=0.1)
-    check_one(NARROW, name, network=network, n_features=2, seed=1)
-
-
-def test_all_laws_at_once() -> None:
-    checks.check_learner(NARROW)
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("learner", LABELLED)
+def test_labels_do_not_matter_whatever_the_stream(learner: str, seed: int) -> None:
+    check_one(LABELLED[learner], "ignores labels", seed=seed)
 
 
 def test_functions_can_be_looked_at() -> None:
@@ -296,15 +262,13 @@ def test_checks_find_broken_learners(learner: Any, name: str) -> None:
 # Executors ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", FACTORIES)
+WITH_AGENTS = {"Penalty", "Consensus", "Alone", *set(FACTORIES) - set(BASELINES)}
+
+
+@pytest.mark.parametrize("learner", sorted(WITH_AGENTS))
 def test_agents_do_as_simulated(learner: str) -> None:
     checks.check_executor(FACTORIES[learner])
-
-
-@pytest.mark.parametrize("learner", ["Penalty", "Consensus", "Alone", "NewtonHALK"])
-def test_agents_of_baselines_do_as_simulated(learner: str) -> None:
-    factory = partial(getattr(learners, learner), **LEARNERS[learner])
-    checks.check_executor(factory)
+    checks.check_executor(FACTORIES[learner], network=Network(1), n_features=2)
 
 
 def test_the_one_model_of_polk_has_no_agents() -> None:
@@ -320,10 +284,6 @@ def test_agents_of_second_order_do_as_simulated(standardize: Any, exchange: str)
         exchange=exchange, identity=0.2,
     )  # fmt: skip
     checks.check_executor(factory, n_features=2)
-
-
-def test_one_agent_does_as_simulated() -> None:
-    checks.check_executor(NARROW, network=Network(1), n_features=2)
 
 
 def _lossy(agents: Sequence[Agent], X: Any, Y: Any) -> Sequence[Agent]:
@@ -378,12 +338,3 @@ def test_checks_find_broken_adaptations() -> None:
     rule = LeaveOneOut(1.0, smoothing=9.0)
     with pytest.raises(LawError, match="the function stays at its atoms: agent"):
         checks.check_adaptation(rule)
-
-
-def test_length_scales_are_seen_from_outside() -> None:
-    learner = FACTORIES["leave-one-out"](Network(1))
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(60, 1, 1))
-    learner.learn_many(X, np.sin(6.0 * X[..., 0]))
-    assert learner.length_scales[0] != 0.3
-    assert isinstance(learner.adaptation, bandwidth.LeaveOneOut)
