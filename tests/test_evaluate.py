@@ -105,11 +105,19 @@ def test_rows_of_one_and_of_ten_steps_agree() -> None:
         assert np.allclose(ten[name], means, rtol=1e-12, atol=0), name
 
 
-def test_violation_and_disagreement_by_hand() -> None:
+@pytest.mark.parametrize(
+    ("cls", "options"),
+    [
+        (HALK, {"kernel": kernels.Gaussian(0.2)}),
+        (learners.Alone, {"kernel": kernels.Gaussian(0.2)}),
+        (learners.Linear, {}),
+    ],
+)
+def test_violation_and_disagreement_by_hand(cls: Any, options: Any) -> None:
     """From the predictions of the agents alone, edge by edge."""
     X, Y = stream(30)
     network = Network.path(3, tolerance=[0.01, 0.2])
-    learner = HALK(network, kernel=kernels.Gaussian(0.2))
+    learner, fresh = cls(network, **options), cls(network, **options)
     excess: list[list[float]] = [[] for _ in range(4)]
     rows = []
     for t in range(30):
@@ -125,7 +133,6 @@ def test_violation_and_disagreement_by_hand() -> None:
         above = np.mean(np.maximum(mean, 0.0))
         h = np.mean(apart or [np.nan])
         rows.append([max(mean), np.mean(mean), above, share, h])
-    fresh = HALK(network, kernel=kernels.Gaussian(0.2))
     trace = progressive(fresh, X, Y, every=1)
     parts = ("worst", "mean", "excess", "share")
     names = [f"violation_{part}" for part in parts] + ["disagreement"]

@@ -109,19 +109,6 @@ def test_consensus_is_halk_with_tolerance_zero(name):
     assert consensus.network == NETWORK
 
 
-def test_alone_measures_disagreement_that_nobody_hears_of():
-    X, Y = stream(missing=0.0)
-    alone = Alone(NETWORK, KERNEL)
-    alone.learn_many(X[:-1], Y[:-1])
-    before = alone.violations
-    count = len(X) - 1
-    i, j = NETWORK.edges[0]
-    own, their = (alone.predict(int(k), X[-1, [i]])[0] for k in (i, j))
-    alone.learn_one(X[-1], Y[-1])
-    h = 0.5 * (own - their) ** 2 - 0.01
-    assert alone.violations[0] == pytest.approx((before[0] * count + h) / (count + 1))
-
-
 def test_polk_is_one_agent_with_everybodys_readings():
     X, Y = stream()
     pooled, single = taught(POLK(NETWORK, KERNEL)), HALK(Network(1), KERNEL)
