@@ -41,7 +41,7 @@ BASELINES: dict[str, dict[str, Any]] = {
     "Alone": NARROW_KERNEL | {"standardize": True},
     "POLK": NARROW_KERNEL,
     "Linear": {"features": features.Monomials(3), "norm_bound": 1.0},
-    "RBFNetwork": {"length_scale": 0.3, "n_centres": 8, "low": (0.0,), "high": 1.0},
+    "RBFNetwork": {"length_scale": 0.3, "n_centres": 8, "low": [0.0]},
     "RFFDiffusion": {"n_frequencies": 20, "length_scale": 0.3},
     "RFFADMM": {"n_frequencies": 20, "length_scale": 0.3, "threshold": 0.3},
     "NLMS": {},
@@ -89,7 +89,7 @@ def test_laws_on_other_networks(learner: str) -> None:
     skip, factory = OPTS_OUT.get(learner, {}), FACTORIES[learner]
     checks.check_learner(factory, network=Network(1), skip=skip)
     if learner == "RBFNetwork":
-        factory = partial(factory, low=(0.0, 0.0))
+        factory = partial(factory, low=[0.0, 0.0])
     star = Network.star(4, tolerance=0.1)
     checks.check_learner(factory, network=star, n_features=2, seed=1, skip=skip)
 
