@@ -61,18 +61,12 @@ def test_constants_equal_values_computed_by_hand() -> None:
     assert found.multiplier_bound == Q
     assert found.dual_growth == 8 * 3 * 4 * 9 * 4 == 3456
     assert found.dual_regularization == 4000
+    default = constants(replace(HAND, dual_regularization=None))
+    assert default.dual_regularization == 2 * 3456
     assert found.violation == pytest.approx(Gamma, rel=1e-14)
     assert found.compression == 84
     assert found.gap_per_root == pytest.approx((147 + K) / 2 + Q * Gamma, rel=1e-14)
     assert found.gap_per_alpha == 84 + 1260 * 84
-
-
-def test_paper_constants_for_one_agent() -> None:
-    """With V = 1 the norm of the optimum is the paper's, and so is Gamma."""
-    one = replace(HAND, n_agents=1, n_edges=0, dual_regularization=2.0)
-    K = 8 * 4 * 4 + 4 * 0.25 * 49
-    Q = 4 * 7 * (4 + 3.5) / 0.5
-    assert constants(one).violation == (49 + 3 * (2 + 2 * Q**2) + K) / 2
 
 
 def test_tightening_and_gap_by_hand() -> None:
@@ -82,27 +76,6 @@ def test_tightening_and_gap_by_hand() -> None:
     assert theory.gap_bound(HAND, 4, 0.5) == c.gap_per_root / 2 + c.gap_per_alpha / 2
     assert theory.practical_tightening(9) == pytest.approx(0.1)
     assert theory.practical_tightening(4, factor=2.0) == 1.0
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *["loss_lipschitz", "proximity_lipschitz", "proximity_bound", "norm_bound"],
-        *["kernel_bound", "regularization", "n_agents", "n_edges"],
-    ],
-)
-def test_gradient_bound_and_gap_grow_with_each_constant(name: str) -> None:
-    step = 2 if name == "n_edges" else 1
-    larger = constants(replace(HAND, **{name: getattr(HAND, name) + step}))
-    assert larger.gradient_bound > constants(HAND).gradient_bound
-    assert larger.violation > constants(HAND).violation
-    assert larger.gap_per_root > constants(HAND).gap_per_root
-
-
-def test_slack_makes_tightening_cheaper() -> None:
-    more = constants(replace(HAND, slater_slack=1.0))
-    assert more.multiplier_bound == constants(HAND).multiplier_bound / 2
-    assert more.gradient_bound == constants(HAND).gradient_bound
 
 
 @given(problems(), st.integers(1, 10**30), sizes(1e-9, 1.0))
@@ -151,8 +124,11 @@ def test_plan_is_not_wasteful() -> None:
 def test_wide_gap_is_bounded_by_the_conditions_instead() -> None:
     made = plan(HAND, gap=1e30)
     assert made.tightening == pytest.approx(HAND.slater_slack / 2, rel=1e-9)
-    little = replace(HAND, dual_regularization=3456.001)
-    assert plan(little, 1e30).n_steps > 8 * 3456.001**2 / 0.00101
+    mild = replace(HAND, n_agents=2, n_edges=2, kernel_bound=1, proximity_lipschitz=1)
+    mild = replace(mild, loss_lipschitz=1e-3, norm_bound=0.01, slater_slack=1)
+    little = replace(mild, dual_regularization=32.001)
+    expected = 4 * 32.001**2 / 0.001
+    assert plan(little, 1e30).n_steps == pytest.approx(expected, rel=1e-3)
     small = replace(HAND, n_agents=1, n_edges=0, norm_bound=0.01, proximity_bound=100)
     slack = replace(small, slater_slack=100, dual_regularization=0)
     assert plan(slack, 1e30).alpha == pytest.approx(2 * 0.01)
@@ -207,14 +183,6 @@ def test_admissible_range_solves_its_inequality(problem: Problem, eta: float) ->
     assert is_default == (ends is not None)
 
 
-def test_longest_admissible_step() -> None:
-    default = replace(HAND, dual_regularization=None)
-    longest = 1 / (8 * 4 * 2 * 3 * math.sqrt(3))
-    assert theory.dual_regularization_range(default, longest * 1.0001) is None
-    ends = theory.dual_regularization_range(default, longest * 0.9999999)
-    assert ends == pytest.approx((2 * 3456, 2 * 3456), rel=1e-2)
-
-
 def test_both_ends_of_the_range_matter() -> None:
     ends = theory.dual_regularization_range(HAND, 1e-3)
     assert ends is not None
@@ -229,13 +197,13 @@ def test_both_ends_of_the_range_matter() -> None:
 
 
 def test_unmet_conditions_name_each_breach() -> None:
-    broken = theory.unmet_conditions(replace(HAND, dual_regularization=1.0), 1, 1e3)
+    broken = theory.unmet_conditions(replace(HAND, dual_regularization=1.0), 1, 20.0)
     assert [text.split(" <= ")[0] for text in broken] == [
         "nu",
         "epsilon",
         "8 V X^2 L_h^2 E + 2 E delta^2 eta^2",
     ]
-    assert broken[1] == "epsilon <= 2 R_B = 14, got 1000"
+    assert broken[1] == "epsilon <= 2 R_B = 14, got 20"
     n_steps = math.ceil((constants(HAND).violation / (0.51 * HAND.slater_slack)) ** 2)
     assert theory.unmet_conditions(HAND, n_steps, 0.0)[0].startswith("nu <= xi / 2")
     assert theory.unmet_conditions(HAND, 2 * n_steps, 0.0) == ()
@@ -246,13 +214,6 @@ def test_model_order_by_hand() -> None:
     assert order == 3 * ((2 + 3 * 4 * 0.5) / 2) ** 4 == 768
     assert theory.model_order_bound(HAND, 1.5, 0.0) == math.ceil((2 / 1.5) ** 4)
     assert theory.model_order_bound(HAND, 1e-300, 0.0) > 10**1200
-
-
-@given(sizes(1e-3, 10), sizes(1e-3, 10))
-def test_model_order_falls_with_alpha(alpha: float, mu: float) -> None:
-    order = theory.model_order_bound(HAND, alpha, mu)
-    assert theory.model_order_bound(HAND, alpha / 2, mu) >= 15 * order - 16
-    assert theory.model_order_bound(HAND, alpha, 2 * mu) >= order
 
 
 @given(sizes(1e-9, 10), sizes(1e-9, 1e3))
