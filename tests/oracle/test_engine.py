@@ -183,6 +183,16 @@ def test_every_step_is_the_references_with_standardised_targets(
     assert_same_steps(ours, plain, X, 20.0 + 5.0 * Y)
 
 
+def test_who_has_only_been_taught_hands_on_its_units():
+    """The middle agent is taught by the first one before it asks the last one."""
+    network = Network.path(3, tolerance=0.0)
+    parts = PARTS["gaussian-squared-squared"]
+    X, Y = stream(network, parts, 4, 45, share_missing=0.0)
+    Y[:30, 1], Y[:40, 2] = np.nan, np.nan
+    ours, plain = twins(network, parts, {"step_size": 0.3, "epsilon": 0.02}, True)
+    assert_same_steps(ours, plain, X, 20.0 + 5.0 * Y)
+
+
 def test_step_sizes_and_budgets_may_differ_by_agent():
     network = Network.ring(4, tolerance=0.01)
     parts = PARTS["gaussian-squared-squared"]
