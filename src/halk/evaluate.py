@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -23,6 +23,8 @@ __all__ = ["progressive"]
 _MOST_ROWS = 1000
 
 Row = dict[str, float]
+Rows = tuple[Row, Columns]
+"""A row of the network, and that of its agents."""
 
 
 def progressive(
@@ -101,27 +103,6 @@ def progressive(
     >>> bool(trace["loss"][-1] < 0.2 * trace["loss"][0])
     True
     """
-    pieces, n_steps, every = _windows(model, X, Y, every)
-    model.prepare(np.shape(X)[2])
-    measure = _Measure(model, np.shape(X)[2], test, agents)
-    rows = _Rows(-(-n_steps // every), *measure.empty())
-    try:
-        for k, readings in enumerate(pieces):
-            is_last = (k + 1) * every >= n_steps
-            row, of_agents = measure.learn(readings, is_last)
-            rows.add(row, of_agents)
-            if progress is not None:
-                progress(row)
-    except DivergenceError as error:
-        error.trace = rows.trace(model)
-        raise
-    return rows.trace(model)
-
-
-def _windows(
-    model: Learner, X: Any, Y: Any, every: int | None
-) -> tuple[Iterator[Readings], int, int]:
-    """Return the stream in windows, its length, and that of a window."""
     n_steps = len(Y) if np.ndim(Y) else 0
     if every is None:
         every = max(1, -(-n_steps // _MOST_ROWS))
@@ -129,7 +110,18 @@ def _windows(
     pieces = model.dense_pieces(X, Y, n_steps=every)
     if n_steps == 0:
         raise ValueError("X must hold at least one step, got none")
-    return pieces, n_steps, every
+    model.prepare(np.shape(X)[2])
+    measure = _Measure(model, np.shape(X)[2], test, agents)
+    rows: list[Rows] = []
+    try:
+        for k, readings in enumerate(pieces):
+            rows.append(measure.learn(readings, is_last=(k + 1) * every >= n_steps))
+            if progress is not None:
+                progress(rows[-1][0])
+    except DivergenceError as error:
+        error.trace = _make_trace(model, measure.empty, rows)
+        raise
+    return _make_trace(model, measure.empty, rows)
 
 
 def measure_model(model: Learner) -> Row:
@@ -203,14 +195,11 @@ class _Measure:
         self._sent = model.bytes_sent
         self._formula = as_loss(model.loss)
         self._loss, self._readings, self._seconds = 0.0, 0, 0.0
+        none, whole = np.zeros(0), np.zeros(0, np.int64)
+        row = self._row(Record(none, none, whole), none)
+        self.empty = row, self._row_of_agents(whole, none)
 
-    def empty(self) -> tuple[Row, Columns]:
-        """Return the measures of a window without steps: names, types and shapes."""
-        nothing, whole = np.zeros(0), np.zeros(0, np.int64)
-        record = Record(nothing, nothing, whole)
-        return self._row(record, nothing), self._row_of_agents(whole, nothing)
-
-    def learn(self, readings: Readings, is_last: bool) -> tuple[Row, Columns]:
+    def learn(self, readings: Readings, is_last: bool) -> Rows:
         """Let the model learn a window; return the measures of network and agents."""
         began = perf_counter()
         record = self._model.observe(readings)
@@ -258,33 +247,19 @@ def _mean(total: float, number: int) -> float:
     return total / number if number else float("nan")
 
 
-class _Rows:
-    """Arrays for all rows to come, filled one by one."""
-
-    def __init__(self, n_rows: int, row: Row, of_agents: Columns) -> None:
-        self._columns = {
-            name: np.zeros(n_rows, type(value)) for name, value in row.items()
-        }
-        self._agents = {
-            name: np.zeros((n_rows, *value.shape), value.dtype)
-            for name, value in of_agents.items()
-        }
-        self._n = 0
-
-    def add(self, row: Row, of_agents: Columns) -> None:
-        for name, value in row.items():
-            self._columns[name][self._n] = value
-        for name, values in of_agents.items():
-            self._agents[name][self._n] = values
-        self._n += 1
-
-    def trace(self, model: Learner) -> Trace:
-        """Return the rows filled so far."""
-        names = inspect.signature(type(model)).parameters
-        listed = ", ".join(f"{name}={getattr(model, name)!r}" for name in names)
-        about = {"halk": __version__, "settings": f"{type(model).__name__}({listed})"}
-        columns, agents = (
-            {name: value[: self._n] for name, value in part.items()}
-            for part in (self._columns, self._agents)
+def _make_trace(model: Learner, empty: Rows, rows: list[Rows]) -> Trace:
+    """Return the trace of the rows so far; ``empty`` has names, types and shapes."""
+    names = inspect.signature(type(model)).parameters
+    listed = ", ".join(f"{name}={getattr(model, name)!r}" for name in names)
+    about = {"halk": __version__, "settings": f"{type(model).__name__}({listed})"}
+    columns: Columns = {
+        name: np.array([row[name] for row, _ in rows], type(value))
+        for name, value in empty[0].items()
+    }
+    agents: Columns = {
+        name: np.array([of[name] for _, of in rows], value.dtype).reshape(
+            -1, *value.shape
         )
-        return Trace(columns, agents, about)
+        for name, value in empty[1].items()
+    }
+    return Trace(columns, agents, about)

@@ -142,15 +142,14 @@ class Trace:
             if not name.startswith("agents.")
         }
         agents = {
-            name: _unlisted(table[f"agents.{name}"]).reshape(-1, *shape)
+            name: table[f"agents.{name}"]
+            .combine_chunks()
+            .flatten()
+            .to_numpy()
+            .reshape(-1, *shape)
             for name, shape in about["shapes"].items()
         }
         return cls(columns, agents, about["metadata"])
-
-
-def _unlisted(column: Any) -> NDArray[Any]:
-    flat: NDArray[Any] = column.combine_chunks().flatten().to_numpy()
-    return flat
 
 
 def _arrow() -> tuple[Any, Any]:
