@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halk import proximity as proximities
-from halk._validation import Matrix, Vector, array, choice, integer
+from halk._validation import Matrix, Vector, array, integer
 from halk.agent import Agent, Pace
 from halk.bandwidth import Adaptation
 from halk.function import Function
 from halk.kernels import Kernel
 from halk.learners.base import Learner
 from halk.learners.executor import Executor
-from halk.learners.settings import STANDARDIZE, components, paces, settings
+from halk.learners.settings import make_components, make_paces, make_settings
 from halk.simulator import Simulator
 from halk.state import ADOPTED
 
@@ -118,23 +118,11 @@ class DictionaryLearner(KernelLearner):
         n_models: int = 0,
     ) -> None:
         super().__init__(arguments)
-        choice("coupling", self.coupling, ("exact", "paper"))
-        choice("step", self.step, ("normalized", "plain"))
-        choice("standardize", self.standardize, STANDARDIZE)
         if self.n_jobs is not None:
             integer("n_jobs", self.n_jobs, minimum=1)
-        self._components = components(
-            self.kernel, self.loss, self.proximity, self.adaptation, self.standardize
-        )
-        self._paces = paces(
-            n_models or self.network.n_agents, self.step_size, self.dual_step_size,
-            self.epsilon, self.parsimony, self.alpha,
-        )  # fmt: skip
-        self._settings = settings(
-            self._paces, self.regularization, self.dual_regularization,
-            self.tightening, self.norm_bound, self.coupling, self.step,
-            self.standardize,
-        )  # fmt: skip
+        self._paces = make_paces(self, n_models or self.network.n_agents)
+        self._settings = make_settings(self, self._paces)
+        self._components = make_components(self)
         self._fixed_multiplier = fixed_multiplier
         self._freeze_multipliers()
 

@@ -17,12 +17,12 @@ import numpy as np
 from halk import losses
 from halk import proximity as proximities
 from halk._core import add_rows, dots
-from halk._validation import Indices, Matrix, Vector, check_state, choice, require
+from halk._validation import Indices, Matrix, Vector, check_state, require
 from halk.agent import LARGEST, Settings
 from halk.component import Formula, check_result
 from halk.features import FeatureMap
 from halk.learners.base import Learner
-from halk.learners.settings import paces, require_component, settings
+from halk.learners.settings import make_paces, make_settings, require_component
 from halk.network import Network
 from halk.simulator import Readings, Record, divergence
 
@@ -307,21 +307,13 @@ class FeatureLearner(Learner):
 
     def __init__(self, arguments: dict[str, Any], features: FeatureMap) -> None:
         super().__init__(arguments)
-        choice("coupling", self.coupling, ("exact", "paper"))
-        choice("step", self.step, ("normalized", "plain"))
         require_component("features", features, FeatureMap, "features.Monomials(2)")
-        loss = losses.as_loss(self.loss)
-        proximity = proximities.as_proximity(self.proximity)
-        numbers = paces(
-            self.network.n_agents, self.step_size, self.dual_step_size, 0.0, None, None
-        )
-        shared = settings(
-            numbers, self.regularization, self.dual_regularization, self.tightening,
-            self.norm_bound, self.coupling, self.step, standardize=False,
-        )  # fmt: skip
+        numbers = make_paces(self, self.network.n_agents)
         self._setup = FeatureSetup(
-            self.network, features, loss, proximity, shared, numbers
-        )
+            self.network, features, losses.as_loss(self.loss),
+            proximities.as_proximity(self.proximity), make_settings(self, numbers),
+            numbers,
+        )  # fmt: skip
 
     def _make_executor(self, n_features: int) -> IndependentAgents:
         return self.executor(self._setup, n_features)

@@ -7,7 +7,15 @@ import numpy as np
 
 from halk import kernels, losses
 from halk import proximity as proximities
-from halk._validation import Matrix, Vector, nonnegative, per_item, positive, require
+from halk._validation import (
+    Matrix,
+    Vector,
+    choice,
+    nonnegative,
+    per_item,
+    positive,
+    require,
+)
 from halk.agent import Components, Settings
 from halk.bandwidth import Adaptation, Fixed
 from halk.kernels import as_kernel, rescale
@@ -29,15 +37,8 @@ def budgets(epsilon: Any, parsimony: Any, alpha: Any, step_size: Vector) -> Vect
 
     ``epsilon`` itself, ``parsimony * eta^(3/2)``, or ``alpha * eta``; 0.01 if none.
     """
-    given = {
-        name: value
-        for name, value in (
-            ("epsilon", epsilon),
-            ("parsimony", parsimony),
-            ("alpha", alpha),
-        )
-        if value is not None
-    }
+    values = {"epsilon": epsilon, "parsimony": parsimony, "alpha": alpha}
+    given = {name: value for name, value in values.items() if value is not None}
     if len(given) > 1:
         listed = " and ".join(f"{name}={value!r}" for name, value in given.items())
         raise ValueError(
@@ -50,72 +51,56 @@ def budgets(epsilon: Any, parsimony: Any, alpha: Any, step_size: Vector) -> Vect
     return number * step_size**power
 
 
-def paces(
-    n_agents: int,
-    step_size: Any,
-    dual_step_size: Any,
-    epsilon: Any,
-    parsimony: Any,
-    alpha: Any,
-) -> Matrix:
+def make_paces(learner: Any, n_agents: int) -> Matrix:
     """Return step size, dual step size and budget of every agent, (V, 3)."""
-    eta = per_item("step_size", step_size, n_agents, "agent")
-    require(bool((eta > 0).all()), "step_size", "be positive", step_size)
-    dual = eta
-    if dual_step_size is not None:
-        dual = per_item("dual_step_size", dual_step_size, n_agents, "agent")
-        require(
-            bool((dual >= 0).all()), "dual_step_size", "not be negative", dual_step_size
-        )
+    eta = per_item("step_size", learner.step_size, n_agents, "agent")
+    require(bool((eta > 0).all()), "step_size", "be positive", learner.step_size)
+    dual, given = eta, learner.dual_step_size
+    if given is not None:
+        dual = per_item("dual_step_size", given, n_agents, "agent")
+        require(bool((dual >= 0).all()), "dual_step_size", "not be negative", given)
+    names = "epsilon", "parsimony", "alpha"
+    epsilon, parsimony, alpha = (getattr(learner, name, None) for name in names)
     budget = budgets(epsilon, parsimony, alpha, eta)
     return np.column_stack([eta, dual, budget])
 
 
-def settings(
-    paces: Matrix,
-    regularization: Any,
-    dual_regularization: Any,
-    tightening: Any,
-    norm_bound: Any,
-    coupling: str,
-    step: str,
-    standardize: bool | str,
-) -> Settings:
+def make_settings(learner: Any, paces: Matrix) -> Settings:
     """Return the shared numbers; refuse those that shrink past zero in one step."""
-    lam = nonnegative("regularization", regularization)
-    delta = nonnegative("dual_regularization", dual_regularization)
-    eta, dual = float(paces[:, 0].max()), float(paces[:, 1].max())
-    require(
-        lam * eta <= 1,
-        "step_size * regularization",
-        "be at most 1, or a step would shrink the function past zero",
-        lam * eta,
-    )
-    require(
-        delta * dual**2 <= 1,
-        "dual_regularization * dual_step_size^2",
-        "be at most 1, or a step would shrink the multipliers past zero",
-        delta * dual**2,
-    )
+    choice("coupling", learner.coupling, ("exact", "paper"))
+    choice("step", learner.step, ("normalized", "plain"))
+    standardize = getattr(learner, "standardize", False)
+    choice("standardize", standardize, STANDARDIZE)
+    lam = nonnegative("regularization", learner.regularization)
+    delta = nonnegative("dual_regularization", learner.dual_regularization)
+    shrinks = {
+        ("step_size * regularization", "function"): lam * paces[:, 0].max(),
+        ("dual_regularization * dual_step_size^2", "multipliers"): (
+            delta * paces[:, 1].max() ** 2
+        ),
+    }
+    for (name, what), share in shrinks.items():
+        rule = f"be at most 1, or a step would shrink the {what} past zero"
+        require(share <= 1, name, rule, float(share))
     removes_offset, removes_std = STANDARDIZE[standardize]
+    bound = learner.norm_bound
     return Settings(
         regularization=lam,
         dual_regularization=delta,
-        tightening=nonnegative("tightening", tightening),
-        norm_bound=np.inf if norm_bound is None else positive("norm_bound", norm_bound),
-        is_exact=coupling == "exact",
-        is_normalized=step == "normalized",
+        tightening=nonnegative("tightening", learner.tightening),
+        norm_bound=np.inf if bound is None else positive("norm_bound", bound),
+        is_exact=learner.coupling == "exact",
+        is_normalized=learner.step == "normalized",
         removes_offset=removes_offset,
         removes_std=removes_std,
     )
 
 
-def components(
-    kernel: Any, loss: Any, proximity: Any, adaptation: Any, standardize: bool | str
-) -> Components:
+def make_components(learner: Any) -> Components:
     """Return the components after checking that they are ones, and fit together."""
+    adaptation, standardize = learner.adaptation, learner.standardize
     adaptation = Fixed() if adaptation is None else adaptation
-    kernel, loss = as_kernel(kernel), as_loss(loss)
+    kernel, loss = as_kernel(learner.kernel), as_loss(learner.loss)
     require_component("adaptation", adaptation, Adaptation, "bandwidth.LeaveOneOut()")
     if not isinstance(adaptation, Fixed) and not hasattr(kernel, "length_scale"):
         raise ValueError(
@@ -129,7 +114,7 @@ def components(
             f"standardize must be False for the {type(loss).__name__} loss, whose "
             f"targets are labels, got {standardize!r}"
         )
-    return Components(kernel, loss, as_proximity(proximity), adaptation)
+    return Components(kernel, loss, as_proximity(learner.proximity), adaptation)
 
 
 def require_component(name: str, value: Any, family: type[Any], example: str) -> None:
