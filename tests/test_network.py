@@ -126,8 +126,8 @@ def test_networks_that_differ_are_not_equal(other: object) -> None:
 def test_relabelling_and_back(net: Network, rng: Any) -> None:
     permutation = list(range(net.n_agents))
     rng.shuffle(permutation)
-    moved = net.relabelled(permutation)
-    assert moved.relabelled(np.argsort(permutation).tolist()) == net
+    moved = net.relabel(permutation)
+    assert moved.relabel(np.argsort(permutation).tolist()) == net
     wanted = tolerances_of(net)
     assert tolerances_of(moved) == {
         (i, j): wanted[permutation[i], permutation[j]]
@@ -578,7 +578,7 @@ WRONG_VALUES: Refusals = [
         r"^agents must hold each agent once, got '1'$",
     ),
     (
-        lambda: Network(3).relabelled([1, 0]),
+        lambda: Network(3).relabel([1, 0]),
         r"^permutation must hold all 3 agents, got",
     ),
     (lambda: near([[0.0]], -1), r"^radius must not be negative, got -1.0$"),

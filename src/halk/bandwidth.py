@@ -85,8 +85,8 @@ class LeaveOneOut(_Guarded):
 class LossFollowing(_Guarded):
     """Go down the slope of the loss in the log of the length scale, refit included.
 
-    The slope is normalised by its running root mean square, so ``rate`` is the relative
-    change a reading makes at most. Parameters as for :class:`LeaveOneOut`.
+    The slope is normalised by its running root mean square, so ``rate`` is the largest
+    relative change per reading. Parameters as for :class:`LeaveOneOut`.
     """
 
     _native = "loss_following"

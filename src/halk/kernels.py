@@ -463,9 +463,8 @@ class _Pair(Kernel):
         return self._operator(self.left.matrix(X, Y), self.right.matrix(X, Y))
 
     def native(self, n_features: int) -> _core.Kernel:
-        is_sum = isinstance(self, Sum)
         left, right = self.left.native(n_features), self.right.native(n_features)
-        return _core.pair_kernel(left, right, is_sum)
+        return _core.pair_kernel(left, right, self._operator is np.add)
 
 
 class Sum(_Pair):

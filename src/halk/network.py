@@ -398,14 +398,14 @@ class Network:
             positions=None if self.positions is None else self.positions[chosen],
         )
 
-    def relabelled(self, permutation: Iterable[str | int]) -> Self:
+    def relabel(self, permutation: Iterable[str | int]) -> Self:
         """Return the same network with its agents in another order.
 
         Its agent i is agent ``permutation[i]`` of this one, with its name.
 
         Examples
         --------
-        >>> Network.star(3).relabelled([2, 0, 1]).degree
+        >>> Network.star(3).relabel([2, 0, 1]).degree
         array([1, 2, 1])
         """
         result = self.subnetwork(permutation)
@@ -529,7 +529,7 @@ def _distance(a: Matrix, b: Matrix) -> Vector:
 
 
 def _on_unit_sphere(positions: Matrix) -> Matrix:
-    # the remainder: -180 and 180 degrees are the same place, to the last bit
+    # the remainder: -180 and 180 degrees are the same place, bit for bit
     latitude, longitude = np.radians(positions[:, 0]), positions[:, 1] % 360.0
     east = np.radians(longitude)
     x, y = np.cos(latitude) * np.cos(east), np.cos(latitude) * np.sin(east)

@@ -246,7 +246,7 @@ class _Lenient(HALK):
         (_Gossiping, "touches only who is concerned"),
         (_Selfish, "copies are independent"),
         (_Forgetful, "pickles"),
-        (_Generous, "multipliers are prices"),
+        (_Generous, "multipliers are not negative"),
         (_Busy, "skips empty steps"),
         (_Lenient, "refuses wrong shapes"),
     ],

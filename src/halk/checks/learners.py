@@ -153,7 +153,7 @@ def _learns_many_as_one_by_one(trial: Trial) -> Claims:
 
 def _ignores_labels(trial: Trial) -> Claims:
     order = np.roll(np.arange(trial.V)[::-1], 2)
-    other = trial.train(trial.network.relabelled(order.tolist()), agents=order)
+    other = trial.train(trial.network.relabel(order.tolist()), agents=order)
     pairs = zip(trial.predict(other), trial.predict(trial.train())[order], strict=True)
     for i, (got, expected) in enumerate(pairs):
         near = np.abs(got - expected) <= _TOLERANCE * (1.0 + np.abs(expected))
@@ -253,7 +253,7 @@ LEARNER_LAWS: dict[str, Callable[[Trial], Claims]] = {
     "touches only who is concerned": _touches_only_who_is_concerned,
     "copies are independent": _copies_alike,
     "pickles": partial(_copies_alike, clone=lambda x: pickle.loads(pickle.dumps(x))),
-    "multipliers are prices": _keeps_multipliers_nonnegative,
+    "multipliers are not negative": _keeps_multipliers_nonnegative,
     "skips empty steps": _skips_empty_steps,
     "refuses wrong shapes": _refuses_wrong_shapes,
 }

@@ -1,6 +1,6 @@
 """Learners: what an agent holds and how neighbours bind, put together.
 
-| | multipliers | fixed price | mixing | consensus ADMM | nothing |
+| | multipliers | fixed multiplier | mixing | consensus ADMM | nothing |
 |---|---|---|---|---|---|
 | dictionary | HALK, NewtonHALK, Consensus | Penalty | | | Alone, POLK (pooled) |
 | fixed features | Linear, RBFNetwork | | RFFDiffusion | RFFADMM | NLMS |

@@ -1,4 +1,4 @@
-"""Penalty: neighbours pay a fixed price for every disagreement."""
+"""Penalty: a fixed multiplier on every edge."""
 
 from __future__ import annotations
 
