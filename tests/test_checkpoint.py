@@ -23,7 +23,7 @@ from halk import HALK, CheckpointError, Network, checkpoint, kernels, learners
 from halk import bandwidth as adaptations
 from halk.checkpoint import FORMAT, VERSION
 from halk.component import subclasses
-from halk.state import ASKED, MULTIPLIER, SCALE, STD
+from halk.state import SCALE
 from tests.conformance.test_learners import BASELINES
 from tests.conformance.test_own import Bump, Derived, Distance, Residual
 
@@ -228,29 +228,6 @@ def test_every_learner_goes_on(tmp_path: Path, name: str) -> None:
     assert np.array_equal(resumed.multipliers, straight.multipliers)
     assert np.array_equal(resumed.predict_one(X[0]), straight.predict_one(X[0]))
     assert repr(resumed) == repr(straight)
-
-
-@pytest.mark.parametrize("name", ["Linear", "RFFADMM", "NLMS", "POLK"])
-def test_wrong_states_of_other_learners(tmp_path: Path, name: str) -> None:
-    learner, path = any_model(name), tmp_path / "a"
-    learner.learn_many(*stream(missing=0.4))
-    learner.save(path)
-    header, whole = read(path)
-    for key, value in whole.items():
-        if not (key.startswith("state.") and value.size):
-            continue
-        field = key.removeprefix("state.")
-        wrong = {**whole, key: value[:-1]}
-        with pytest.raises(CheckpointError, match=rf"not consistent: .*{field}"):
-            type(learner).load(write(path, header, wrong))
-        del wrong[key]
-        with pytest.raises(CheckpointError, match=rf"not consistent: .*{field}"):
-            type(learner).load(write(path, header, wrong))
-        is_real = value.dtype.kind == "f"
-        wrong[key] = np.full_like(value, np.inf if is_real else -1)
-        rule = "must be finite" if is_real else "must not be negative"
-        with pytest.raises(CheckpointError, match=f"{field} {rule}"):
-            type(learner).load(write(path, header, wrong))
 
 
 def test_learners_without_a_kernel_take_none(tmp_path: Path) -> None:
@@ -690,55 +667,23 @@ def test_wrong_headers(tmp_path: Path, saved: Path, name: str) -> None:
         HALK.load(path)
 
 
-def at(name: str, place: Any, value: float) -> Callable[[dict[str, Array]], None]:
-    def apply(arrays: dict[str, Array]) -> None:
-        arrays[f"state.{name}"][place] = value
-
-    return apply
-
-
-def cut(name: str) -> Callable[[dict[str, Array]], None]:
-    def apply(arrays: dict[str, Array]) -> None:
-        arrays[f"state.{name}"] = arrays[f"state.{name}"][:-1]
-
-    return apply
-
-
 STATES: dict[str, tuple[Callable[[dict[str, Array]], Any], str]] = {
-    "order": (at("order", 1, -1), "not consistent"),
-    "more order": (at("order", 1, 99), "must have"),
-    "huge order": (at("order", 1, 2**62), "not consistent"),
-    "atoms": (at("atoms", (1, 0), np.nan), r"atoms must be finite, got nan at \(1,"),
-    "multipliers": (at("edges", (0, MULTIPLIER), -1.0), "multipliers must not be"),
-    "scale": (at("agents", (0, SCALE), 0.0), "scale must be positive"),
-    "std": (at("agents", (0, STD), 0.0), "std must be positive"),
-    "asked": (at("edges", (0, ASKED), -1), "asked must not be negative"),
+    "order": (lambda a: a.update({"state.order": -a["state.order"]}), "not consistent"),
+    "huge": (lambda a: a.update({"state.order": a["state.order"] + 2**62}), "not cons"),
     "missing": (lambda a: a.pop("state.weights"), "not consistent: .*weights"),
     "extra": (lambda a: a.update(more=np.zeros(2)), "unknown arrays more"),
     "values": (lambda a: a.pop("kernel_values"), "not consistent: .*kernel_values"),
-    **{
-        f"short {name}": (cut(name), f"{name} must have|weights must have")
-        for name in (
-            "order", "atoms", "weights", "inverse", "agents", "edges",
-        )
-    },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", STATES)
 def test_wrong_states(tmp_path: Path, saved: Path, name: str) -> None:
+    """That no wrong array is taken, `tests/core/test_state.py` says."""
     header, arrays = read(saved)
     apply, message = STATES[name]
     apply(arrays)
     with pytest.raises(CheckpointError, match=message):
         HALK.load(write(tmp_path / "a", header, arrays))
-
-
-def test_every_field_of_the_state_is_cut_above(saved: Path) -> None:
-    fields = {name for name in read(saved)[1] if name.startswith("state.")}
-    assert fields == {
-        f"state.{name[6:]}" for name in STATES if name.startswith("short ")
-    }
 
 
 def test_arrays_larger_than_their_bytes(tmp_path: Path, saved: Path) -> None:

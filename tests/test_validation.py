@@ -29,36 +29,56 @@ def refused(call: Callable[[], Any], error: type[Exception], message: str) -> No
         call()
 
 
+def read_cases(text: str) -> list[tuple[str, str]]:
+    """Return calls and messages of a text: a call per line, its message indented."""
+    cases: list[tuple[str, str]] = []
+    for line in filter(None, text.splitlines()):
+        if line.startswith(" "):
+            call, message = cases[-1]
+            cases[-1] = call, f"{message} {line.strip()}".strip()
+        else:
+            cases.append((line, ""))
+    return cases
+
+
+def evaluate(call: str) -> Any:
+    modules = {"bandwidth": bandwidth, "losses": losses, "proximity": proximity}
+    return eval(call, globals() | modules, {"m": learned()})
+
+
 # Arrays -------------------------------------------------------------------------------
 
-SHAPES: list[tuple[Callable[[HALK], Any], str]] = [
-    (lambda m: m.learn_one([0.0, 0.5, 1.0], Y), "x must have shape (3, 1), got (3,)"),
-    (lambda m: m.learn_one(X[:2], Y), "x must have shape (3, 1), got (2, 1)"),
-    (lambda m: m.learn_one(np.ones((3, 2)), Y), "x must have shape (3, 1), got (3, 2)"),
-    (lambda m: m.learn_one(X, Y[:2]), "y must have shape (3), got (2,)"),
-    (lambda m: m.learn_one(X, [Y]), "y must have shape (3), got (1, 3)"),
-    (lambda m: m.learn_many(X, [Y]), "X must have shape (any, 3, 1), got (3, 1)"),
-    (lambda m: m.learn_many([X], [Y, Y]), "Y must have shape (1, 3), got (2, 3)"),
-    (lambda m: m.predict_one([[0.0]]), "x must have shape (3, 1), got (1, 1)"),
-    (lambda m: m.predict(0, [0.0]), "X must have shape (any, 1), got (1,)"),
-    (
-        lambda m: m.learn_readings([0, 1], [[0.0]], [1.0]),
-        "X must have shape (2, 1), got (1, 1)",
-    ),
-    (
-        lambda m: m.learn_readings([0], [[0.0]], [1.0, 2.0]),
-        "Y must have shape (1), got (2,)",
-    ),
-    (
-        lambda m: m.learn_one([[0.0], [1.0, 2.0], [3.0]], Y),
-        "x must be a rectangular array of numbers",
-    ),
-]
+SHAPES = r"""
+m.learn_one([0.0, 0.5, 1.0], Y)
+    x must have shape (3, 1), got (3,)
+m.learn_one(X[:2], Y)
+    x must have shape (3, 1), got (2, 1)
+m.learn_one(np.ones((3, 2)), Y)
+    x must have shape (3, 1), got (3, 2)
+m.learn_one(X, Y[:2])
+    y must have shape (3), got (2,)
+m.learn_one(X, [Y])
+    y must have shape (3), got (1, 3)
+m.learn_many(X, [Y])
+    X must have shape (any, 3, 1), got (3, 1)
+m.learn_many([X], [Y, Y])
+    Y must have shape (1, 3), got (2, 3)
+m.predict_one([[0.0]])
+    x must have shape (3, 1), got (1, 1)
+m.predict(0, [0.0])
+    X must have shape (any, 1), got (1,)
+m.learn_readings([0, 1], [[0.0]], [1.0])
+    X must have shape (2, 1), got (1, 1)
+m.learn_readings([0], [[0.0]], [1.0, 2.0])
+    Y must have shape (1), got (2,)
+m.learn_one([[0.0], [1.0, 2.0], [3.0]], Y)
+    x must be a rectangular array of numbers
+"""
 
 
-@pytest.mark.parametrize(("call", "message"), SHAPES, ids=[what for _, what in SHAPES])
-def test_shapes(call: Callable[[HALK], Any], message: str) -> None:
-    refused(lambda: call(learned()), ValueError, message)
+@pytest.mark.parametrize(("call", "message"), read_cases(SHAPES))
+def test_shapes(call: str, message: str) -> None:
+    refused(lambda: evaluate(call), ValueError, message)
 
 
 @pytest.mark.parametrize(
@@ -174,121 +194,69 @@ def test_labels(loss: losses.Loss) -> None:
 
 # Arguments of a learner ---------------------------------------------------------------
 
-ARGUMENTS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"step_size": -0.1}, ValueError, "step_size must be positive, got -0.1"),
-    ({"step_size": 0}, ValueError, "step_size must be positive, got 0"),
-    ({"step_size": NAN}, ValueError, "step_size must be finite, got nan"),
-    ({"step_size": "big"}, TypeError, "step_size must be a number, got 'big'"),
-    ({"step_size": True}, TypeError, "step_size must be a number, got True"),
-    (
-        {"step_size": [0.1, 0.2]},
-        ValueError,
-        "step_size must be a number or have one entry per agent (3), got 2 entries",
-    ),
-    (
-        {"dual_step_size": -1.0},
-        ValueError,
-        "dual_step_size must not be negative, got -1.0",
-    ),
-    ({"epsilon": -0.1}, ValueError, "epsilon must not be negative, got -0.1"),
-    ({"parsimony": -1}, ValueError, "parsimony must not be negative, got -1"),
-    (
-        {"epsilon": [0.1, 0.2]},
-        ValueError,
-        "epsilon must be a number or have one entry per agent (3), got 2 entries",
-    ),
-    (
-        {"epsilon": 0.1, "parsimony": 2.0},
-        ValueError,
-        "budget must be given once, as epsilon, parsimony or alpha, got epsilon=0.1 "
-        "and parsimony=2.0",
-    ),
-    (
-        {"parsimony": 2.0, "alpha": 0.5},
-        ValueError,
-        "budget must be given once, as epsilon, parsimony or alpha, got "
-        "parsimony=2.0 and alpha=0.5",
-    ),
-    (
-        {"regularization": -1e-5},
-        ValueError,
-        "regularization must not be negative, got -1e-05",
-    ),
-    (
-        {"regularization": 20.0},
-        ValueError,
-        "step_size * regularization must be at most 1, or a step would shrink the "
-        "function past zero, got 2.0",
-    ),
-    (
-        {"dual_regularization": 1.0, "dual_step_size": 2.0},
-        ValueError,
-        "dual_regularization * dual_step_size^2 must be at most 1, or a step would "
-        "shrink the multipliers past zero, got 4.0",
-    ),
-    ({"tightening": -0.1}, ValueError, "tightening must not be negative, got -0.1"),
-    ({"norm_bound": 0.0}, ValueError, "norm_bound must be positive, got 0.0"),
-    (
-        {"coupling": "loose"},
-        ValueError,
-        "coupling must be one of 'exact', 'paper', got 'loose'",
-    ),
-    (
-        {"step": "normalised"},
-        ValueError,
-        "step must be one of 'normalized', 'plain', got 'normalised'",
-    ),
-    (
-        {"standardize": "yes"},
-        ValueError,
-        "standardize must be one of False, 'offset', True, got 'yes'",
-    ),
-    (
-        {"standardize": 1},
-        ValueError,
-        "standardize must be one of False, 'offset', True, got 1",
-    ),
-    (
-        {"kernel": "gaussian"},
-        TypeError,
-        "kernel must be a kernel such as kernels.Gaussian(1.0), got 'gaussian'",
-    ),
-    (
-        {"kernel": losses.Squared()},
-        TypeError,
-        "kernel must be a kernel such as kernels.Gaussian(1.0), got Squared()",
-    ),
-    (
-        {"loss": proximity.Huber(2.0)},
-        TypeError,
-        "loss must be a loss such as losses.Squared(), got Huber(width=2.0)",
-    ),
-    (
-        {"proximity": losses.Huber(2.0)},
-        TypeError,
-        "proximity must be a proximity such as proximity.Squared(), got Huber(phi=2.0)",
-    ),
-    (
-        {"adaptation": 0.5},
-        TypeError,
-        "adaptation must be an adaptation such as bandwidth.LeaveOneOut(), got 0.5",
-    ),
-    (
-        {"adaptation": bandwidth.LeaveOneOut(), "kernel": kernels.Linear()},
-        ValueError,
-        "adaptation needs a kernel with a length scale, such as Gaussian(1.0); "
-        "Linear(scale=1.0) has none",
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"), ARGUMENTS, ids=lambda it: str(it)[:60]
-)
-def test_arguments(
-    arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    refused(lambda: path(**arguments), error, message)
+ARGUMENTS = r"""
+path(step_size=-0.1)
+    step_size must be positive, got -0.1
+path(step_size=0)
+    step_size must be positive, got 0
+path(step_size=NAN)
+    step_size must be finite, got nan
+path(step_size=[0.1, 0.2])
+    step_size must be a number or have one entry per agent (3), got 2 entries
+path(dual_step_size=-1.0)
+    dual_step_size must not be negative, got -1.0
+path(epsilon=-0.1)
+    epsilon must not be negative, got -0.1
+path(parsimony=-1)
+    parsimony must not be negative, got -1
+path(epsilon=[0.1, 0.2])
+    epsilon must be a number or have one entry per agent (3), got 2 entries
+path(epsilon=0.1, parsimony=2.0)
+    budget must be given once, as epsilon, parsimony or alpha, got epsilon=0.1 and
+    parsimony=2.0
+path(parsimony=2.0, alpha=0.5)
+    budget must be given once, as epsilon, parsimony or alpha, got parsimony=2.0 and
+    alpha=0.5
+path(regularization=-1e-05)
+    regularization must not be negative, got -1e-05
+path(regularization=20.0)
+    step_size * regularization must be at most 1, or a step would shrink the
+    function past zero, got 2.0
+path(dual_regularization=1.0, dual_step_size=2.0)
+    dual_regularization * dual_step_size^2 must be at most 1, or a step would shrink
+    the multipliers past zero, got 4.0
+path(tightening=-0.1)
+    tightening must not be negative, got -0.1
+path(norm_bound=0.0)
+    norm_bound must be positive, got 0.0
+path(coupling='loose')
+    coupling must be one of 'exact', 'paper', got 'loose'
+path(step='normalised')
+    step must be one of 'normalized', 'plain', got 'normalised'
+path(standardize='yes')
+    standardize must be one of False, 'offset', True, got 'yes'
+path(standardize=1)
+    standardize must be one of False, 'offset', True, got 1
+path(adaptation=bandwidth.LeaveOneOut(), kernel=kernels.Linear())
+    adaptation needs a kernel with a length scale, such as Gaussian(1.0);
+    Linear(scale=1.0) has none
+"""
+TYPES = r"""
+path(step_size='big')
+    step_size must be a number, got 'big'
+path(step_size=True)
+    step_size must be a number, got True
+path(kernel='gaussian')
+    kernel must be a kernel such as kernels.Gaussian(1.0), got 'gaussian'
+path(kernel=losses.Squared())
+    kernel must be a kernel such as kernels.Gaussian(1.0), got Squared()
+path(loss=proximity.Huber(2.0))
+    loss must be a loss such as losses.Squared(), got Huber(width=2.0)
+path(proximity=losses.Huber(2.0))
+    proximity must be a proximity such as proximity.Squared(), got Huber(phi=2.0)
+path(adaptation=0.5)
+    adaptation must be an adaptation such as bandwidth.LeaveOneOut(), got 0.5
+"""
 
 
 def test_a_learner_needs_a_network() -> None:
@@ -316,121 +284,60 @@ def test_functions_before_learning() -> None:
     refused(lambda: path().function(0), ValueError, message)
 
 
-# Networks -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: Network(3, [(0, 1), (1, 3)]),
-            "edges must join agents numbered 0 to 2, got (1, 3) at index 1",
-        ),
-        (
-            lambda: Network(3, [(0, -1)]),
-            "edges must join agents numbered 0 to 2, got (0, -1) at index 0",
-        ),
-        (
-            lambda: Network(3, [(1, 1)]),
-            "edges must join two different agents, got (1, 1) at index 0",
-        ),
-        (lambda: Network(0), "n_agents must be at least 1, got 0"),
-        (
-            lambda: Network.path(3, tolerance=-0.1),
-            "tolerance must not be negative, got -0.1",
-        ),
-        (
-            lambda: Network(3, [(0, 1), (1, 2)], tolerance=[0.1, -0.2]),
-            "tolerance must not be negative, got -0.2",
-        ),
-    ],
-)
-def test_networks(call: Callable[[], Any], message: str) -> None:
-    refused(call, ValueError, message)
-
-
 # Components ---------------------------------------------------------------------------
 
-COMPONENTS: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (
-        lambda: kernels.Gaussian(-1.0),
-        ValueError,
-        "length_scale must be positive, got -1.0",
-    ),
-    (
-        lambda: kernels.Gaussian("1"),
-        TypeError,
-        "length_scale must be a number, got '1'",
-    ),
-    (
-        lambda: kernels.Gaussian([1.0, 0.0]),
-        ValueError,
-        "length_scale must be positive, got 0.0",
-    ),
-    (
-        lambda: kernels.Gaussian([]),
-        ValueError,
-        "length_scale must have one entry per feature, got none",
-    ),
-    (
-        lambda: kernels.Periodic(1.0, 0.0),
-        ValueError,
-        "period must be positive, got 0.0",
-    ),
-    (
-        lambda: kernels.Periodic(1.0, (1.0, 2.0))([[0.0]]),
-        ValueError,
-        "period must be a number or have one entry per feature (1), got 2 entries",
-    ),
-    (
-        lambda: kernels.RationalQuadratic(1.0, -1.0),
-        ValueError,
-        "alpha must be positive, got -1.0",
-    ),
-    (lambda: kernels.Linear(0), ValueError, "scale must be positive, got 0.0"),
-    (lambda: kernels.Constant(-1), ValueError, "value must not be negative, got -1.0"),
-    (lambda: kernels.Polynomial(0), ValueError, "degree must be at least 1, got 0"),
-    (
-        lambda: kernels.Polynomial(2**40),
-        ValueError,
-        "degree must be at most 1000, got 1099511627776",
-    ),
-    (
-        lambda: kernels.Polynomial(1.5),  # type: ignore[arg-type]
-        TypeError,
-        "degree must be a whole number, got 1.5",
-    ),
-    (
-        lambda: kernels.Sum(kernels.Linear(), 1.0),
-        TypeError,
-        "right must be a kernel, got 1.0",
-    ),
-    (lambda: losses.Huber(0), ValueError, "phi must be positive, got 0.0"),
-    (lambda: losses.Quantile(1.0), ValueError, "tau must be between 0 and 1, got 1.0"),
-    (
-        lambda: losses.EpsilonInsensitive(-1),
-        ValueError,
-        "epsilon must not be negative, got -1.0",
-    ),
-    (lambda: proximity.Huber(INF), ValueError, "width must be finite, got inf"),
-    (
-        lambda: bandwidth.LeaveOneOut(rate=2.0),
-        ValueError,
-        "rate must be at most 1, got 2.0",
-    ),
-    (
-        lambda: bandwidth.LeaveOneOut(narrowest=2.0),
-        ValueError,
-        "narrowest and widest must enclose 1, got (2.0, 10.0)",
-    ),
-]
+COMPONENTS = r"""
+kernels.Gaussian(-1.0)
+    length_scale must be positive, got -1.0
+kernels.Gaussian([1.0, 0.0])
+    length_scale must be positive, got 0.0
+kernels.Gaussian([])
+    length_scale must have one entry per feature, got none
+kernels.Periodic(1.0, 0.0)
+    period must be positive, got 0.0
+kernels.Periodic(1.0, (1.0, 2.0))([[0.0]])
+    period must be a number or have one entry per feature (1), got 2 entries
+kernels.RationalQuadratic(1.0, -1.0)
+    alpha must be positive, got -1.0
+kernels.Linear(0)
+    scale must be positive, got 0.0
+kernels.Constant(-1)
+    value must not be negative, got -1.0
+kernels.Polynomial(0)
+    degree must be at least 1, got 0
+kernels.Polynomial(2 ** 40)
+    degree must be at most 1000, got 1099511627776
+losses.Huber(0)
+    phi must be positive, got 0.0
+losses.Quantile(1.0)
+    tau must be between 0 and 1, got 1.0
+losses.EpsilonInsensitive(-1)
+    epsilon must not be negative, got -1.0
+proximity.Huber(INF)
+    width must be finite, got inf
+bandwidth.LeaveOneOut(rate=2.0)
+    rate must be at most 1, got 2.0
+bandwidth.LeaveOneOut(narrowest=2.0)
+    narrowest and widest must enclose 1, got (2.0, 10.0)
+"""
+COMPONENT_TYPES = r"""
+kernels.Gaussian('1')
+    length_scale must be a number, got '1'
+kernels.Polynomial(1.5)
+    degree must be a whole number, got 1.5
+kernels.Sum(kernels.Linear(), 1.0)
+    right must be a kernel, got 1.0
+"""
 
 
-@pytest.mark.parametrize(("call", "error", "message"), COMPONENTS)
-def test_components(
-    call: Callable[[], Any], error: type[Exception], message: str
-) -> None:
-    refused(call, error, message)
+@pytest.mark.parametrize(("call", "message"), read_cases(ARGUMENTS + COMPONENTS))
+def test_wrong_values(call: str, message: str) -> None:
+    refused(lambda: evaluate(call), ValueError, message)
+
+
+@pytest.mark.parametrize(("call", "message"), read_cases(TYPES + COMPONENT_TYPES))
+def test_wrong_types(call: str, message: str) -> None:
+    refused(lambda: evaluate(call), TypeError, message)
 
 
 def test_length_scales_per_feature() -> None:
