@@ -1,8 +1,4 @@
-"""Who talks to whom: agents, directed edges, and how far neighbours may differ.
-
-SciPy's tree and networkx are imported where they are used: ``scipy.spatial`` alone
-takes a third of a second, and networkx is optional.
-"""
+"""Who talks to whom: agents, directed edges, and how far neighbours may differ."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -14,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from halk._places import check_places, find_near_pairs
 from halk._validation import (
     Indices,
     Matrix,
     Vector,
     array,
-    choice,
     finite_array,
     integer,
     nonnegative,
@@ -29,14 +25,7 @@ from halk._validation import (
     without_nan,
 )
 
-__all__ = ["Network", "great_circle"]
-
-EARTH_RADIUS = 6371.0088  # kilometres, mean
-
-# The tree only proposes pairs, a few more than asked for, and the plain formula of the
-# distance decides: rounding inside the tree cannot lose a pair.
-_SLACK = 1e-9  # of the radius
-_CHORD_SLACK = 1e-12  # of the Earth's radius: rounding of unit vectors
+__all__ = ["Network"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -174,8 +163,8 @@ class Network:
         >>> net.edges.tolist(), net.tolerance.round(3).tolist()
         ([[0, 1], [1, 0]], [0.907, 0.907])
         """
-        places = _check_places(positions, metric)
-        pairs, lengths = _find_near_pairs(places, metric, radius, k)
+        places = check_places(positions, metric)
+        pairs, lengths = find_near_pairs(places, metric, radius, k)
         given = (
             tolerance(lengths) if callable(tolerance) else real("tolerance", tolerance)
         )
@@ -516,73 +505,6 @@ def _check_names(names: Sequence[str] | None, n_agents: int) -> tuple[str, ...]:
     name, times = Counter(result).most_common(1)[0]
     require(times == 1, "names", "be unique", name)
     return tuple(map(str, result))
-
-
-def great_circle(a: Matrix, b: Matrix) -> Vector:
-    """Return distances along the Earth's surface in km, of (latitude, longitude)."""
-    chord = _distance(_on_unit_sphere(a), _on_unit_sphere(b))
-    return np.asarray(2 * EARTH_RADIUS * np.arcsin(np.minimum(chord / 2, 1)))
-
-
-def _distance(a: Matrix, b: Matrix) -> Vector:
-    return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=1)))
-
-
-def _on_unit_sphere(positions: Matrix) -> Matrix:
-    # the remainder: -180 and 180 degrees are the same place, bit for bit
-    latitude, longitude = np.radians(positions[:, 0]), positions[:, 1] % 360.0
-    east = np.radians(longitude)
-    x, y = np.cos(latitude) * np.cos(east), np.cos(latitude) * np.sin(east)
-    return np.column_stack((x, y, np.sin(latitude)))
-
-
-def _check_places(positions: ArrayLike, metric: str) -> Matrix:
-    choice("metric", metric, ("euclidean", "haversine"))
-    columns = 2 if metric == "haversine" else None
-    places = finite_array("positions", positions, (None, columns))
-    require(places.size > 0, "positions", "not be empty", places.shape)
-    if metric == "haversine":
-        worst = float(places[np.argmax(np.abs(places[:, 0])), 0])
-        rule = "be (latitude, longitude) with latitudes within [-90, 90]"
-        require(abs(worst) <= 90, "positions", rule, worst)
-    return places
-
-
-def _find_near_pairs(
-    places: Matrix, metric: str, radius: float | None, k: int | None
-) -> tuple[Indices, Vector]:
-    """Return the pairs (P, 2), each once, and their distances (P,)."""
-    if (radius is None) == (k is None):
-        raise TypeError(
-            "from_positions must get exactly one of radius and k, "
-            f"got radius={radius!r} and k={k!r}"
-        )
-    on_earth = metric == "haversine"
-    embedded = _on_unit_sphere(places) if on_earth else places
-    tree = import_module("scipy.spatial").cKDTree(embedded)
-    if radius is None:
-        pairs, reach = _find_nearest(tree, integer("k", k, minimum=1)), np.inf
-    else:
-        reach = chord = nonnegative("radius", radius)
-        if on_earth:
-            angle = min(reach / EARTH_RADIUS, np.pi)
-            chord = 2 * float(np.sin(angle / 2)) + _CHORD_SLACK
-        pairs = tree.query_pairs(chord * (1 + _SLACK), output_type="ndarray")
-    lengths = (great_circle if on_earth else _distance)(*places[pairs.T])
-    within = lengths <= reach
-    return pairs[within].astype(np.int64), lengths[within]
-
-
-def _find_nearest(tree: Any, k: int) -> Indices:
-    """Return the pairs of which one is among the ``k`` nearest of the other."""
-    agents = np.arange(tree.n)
-    k = min(k, tree.n - 1)
-    found = tree.query(tree.data, np.arange(1, k + 2))[1].astype(np.int64)
-    itself = found == agents[:, None]
-    # Among coincident agents it may not have been found: drop the last instead.
-    itself[~itself.any(axis=1), -1] = True
-    pairs = np.column_stack((np.repeat(agents, k), found[~itself]))
-    return np.unique(np.sort(pairs), axis=0)
 
 
 def _import_networkx() -> Any:

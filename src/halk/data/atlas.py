@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from halk._places import measure_distances
 from halk._validation import (
     Indices,
     Matrix,
@@ -19,7 +20,6 @@ from halk._validation import (
     integer,
     require,
 )
-from halk.network import great_circle
 from halk.data.atlas_files import (
     GULF,
     Box,
@@ -315,4 +315,4 @@ def spread(positions: ArrayLike, n_chosen: int, start: tuple[float, float]) -> I
 
 
 def _distance(places: Matrix, point: Vector) -> Vector:
-    return great_circle(places, point[None])
+    return measure_distances(places, point[None])
