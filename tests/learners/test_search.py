@@ -17,14 +17,6 @@ def test_a_feature_that_looked_irrelevant_comes_back(seed):
     assert max(model.length_scale_[:5]) < 4 < min(model.length_scale_[5:])
 
 
-def test_many_features_share_one_factor(rng):
-    X = rng.normal(size=(60, 30)) * np.arange(1, 31)
-    model = NewtonHALK(Network(1))
-    model.learn_readings([0] * 60, X, X[:, 0])
-    ratio = np.array(model.length_scale_) / X.std(axis=0)
-    np.testing.assert_allclose(ratio, ratio[0])
-
-
 def test_settled_after_the_last_search(rng):
     X = rng.uniform(size=(300, 1))
     model, given = NewtonHALK(Network(1)), {"length_scale": 1.0, "noise": 0.1}

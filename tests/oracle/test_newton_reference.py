@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halk.reference import LOSSES, gaussian, laplacian, matern32
+from halk.reference import LOSSES, gaussian
 from halk.reference.newton import BOUNDS, Bound, NewtonHALK, Query
 from halk.reference.newton import SMOOTHING as SMOOTHED
 
@@ -64,21 +64,6 @@ def same(a, b, agents=None):
         and np.array_equal(one.multipliers, other.multipliers)
         for one, other in pairs
     )
-
-
-@pytest.mark.parametrize("plain", [gaussian, laplacian, matern32])
-def test_alone_it_is_a_gaussian_process(plain, rng):
-    def kernel(X, Y):
-        return plain(X, Y, 0.1)
-
-    X, Y = spaced(rng, 30, 1), rng.normal(size=(30, 1))
-    learner = run(network(1, [], 0.0, kernel, noise=0.02, **PLAIN), X, Y)
-    points, Z = X[:, 0], np.linspace(-1.5, 1.5, 40)[:, None]
-    mean, variance = batch(
-        kernel(points, points), Y[:, 0], np.full(30, 0.02), kernel(Z, points), 1.0
-    )
-    np.testing.assert_allclose(learner.predict(0, Z), mean, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(learner.variance(0, Z), variance, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("identity", [0.0, 0.3])
@@ -170,74 +155,6 @@ def test_two_agents_approach_the_joint_minimiser_at_fixed_multipliers(rng):
     assert gaps[3] < gaps[0] / 1000
 
 
-def readings_of_a_ring(n_agents, n_steps, delta, rng):
-    """Return points, targets, truth and tolerances where neighbours differ by delta.
-
-    Nine readings in ten come from a window of a third of the domain, another per agent.
-    """
-    grid = np.linspace(0, 6, 61)
-    root = np.linalg.cholesky(
-        gaussian(grid[:, None], grid[:, None], 1) + 1e-9 * np.eye(61)
-    )
-    common, sine, cosine = (root @ rng.normal(size=61) for _ in range(3))
-    angle = 2 * np.pi * np.arange(n_agents) / n_agents
-    own = sine[:, None] * np.sin(angle) + cosine[:, None] * np.cos(angle)
-    truth = common[:, None] + delta * own
-    window = rng.uniform(0, 4, n_agents) + rng.uniform(0, 2, (n_steps, n_agents))
-    anywhere = rng.uniform(0, 6, window.shape)
-    X = np.where(rng.random(window.shape) < 0.9, window, anywhere)
-    read = [np.interp(X[:, i], grid, truth[:, i]) for i in range(n_agents)]
-    Y = np.array(read).T + 0.2 * rng.normal(size=X.shape)
-    gap = [np.mean((truth[:, i] - truth[:, j]) ** 2) / 2 for i, j in ring(n_agents)]
-    return X[..., None], Y, grid[:, None], truth, np.array(gap)
-
-
-def test_a_ring_beats_its_agents_alone(rng):
-    X, Y, grid, truth, gap = readings_of_a_ring(12, 60, 0.3, rng)
-    errors = []
-    for edges, tolerance in [(ring(12), gap), ([], 0.0)]:
-        learner = network(
-            12, edges, tolerance, lambda A, B: gaussian(A, B, 1), noise=0.04
-        )
-        run(learner, X, Y)
-        found = np.array([learner.predict(i, grid) for i in range(12)]).T
-        errors.append(np.sqrt(np.mean((found - truth) ** 2)))
-    assert errors[0] < 0.7 * errors[1]
-
-
-def test_relabelling_agents_permutes_the_result(rng):
-    X, Y = stream(rng, 25, 5)
-    edges, order = ring(5, 1), rng.permutation(5)
-    tolerance = rng.uniform(0, 0.1, len(edges))
-    new = np.argsort(order)  # the label that agent i gets
-    moved = [(int(new[i]), int(new[j])) for i, j in edges]
-    one = run(network(5, edges, tolerance), X, Y)
-    other = run(network(5, moved, tolerance), X[:, order], Y[:, order])
-    other.agents = [other.agents[k] for k in new]
-    assert same(one, other)
-
-
-def test_without_edges_everybody_is_alone(rng):
-    X, Y = stream(rng, 20, 3)
-    together = run(network(3, []), X, Y)
-    for i in range(3):
-        alone = run(network(1, []), X[:, [i]], Y[:, [i]])
-        alone.agents = alone.agents * 3
-        assert same(together, alone, [i])
-
-
-def test_who_neither_reads_nor_is_asked_is_untouched(rng):
-    X, Y = stream(rng, 20, 4)
-    learner = run(network(4, [*PAIR, (2, 3), (3, 2)]), X, Y)
-    before = copy.deepcopy(learner)
-    learner.step(X[0], [0.3, 0.1, NAN, NAN])
-    assert same(learner, before, [2, 3])
-    learner.step(X[0], [0.3, NAN, 0.1, NAN])  # asked: taught, but its multipliers stay
-    assert not np.array_equal(learner.agents[1].values, before.agents[1].values)
-    assert learner.agents[3].n_readings == before.agents[3].n_readings
-    assert np.array_equal(learner.agents[3].multipliers, before.agents[3].multipliers)
-
-
 def test_answers_that_were_lost_change_nothing(rng):
     X, Y = stream(rng, 20, 3, share_missing=0.0)
     learner = run(network(3, ring(3, 1)), X, Y)
@@ -322,13 +239,6 @@ def test_the_cheapest_atom_goes_and_the_others_keep_their_values(budget, rng):
     )
 
 
-def test_max_atoms_holds_after_every_step(rng):
-    learner = network(3, ring(3, 1), max_atoms=6, novelty=1e-6)
-    for x, y in zip(*stream(rng, 30, 3), strict=True):
-        learner.step(x, y)
-        assert max(len(agent.atoms) for agent in learner.agents) <= 6
-
-
 def agent_with(atoms, values, **settings):
     """Return an agent with these atoms and values that knows nothing for certain."""
     agent = network(1, [], **settings).agents[0]
@@ -366,39 +276,6 @@ def test_multipliers_told_are_bounded():
 
 
 # The robust weight -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_readings", [5, 40])
-def test_no_reading_moves_a_prediction_by_more_than_its_threshold(n_readings, rng):
-    X, Y = stream(rng, n_readings, 1, share_missing=0.0)
-    learner = run(network(1, []), X, Y)
-    phi, x = (4.5 if n_readings < 20 else 3.0), np.array([[0.4]])
-    was, v = learner.predict(0, x), learner.variance(0, x)
-    moves = []
-    for off in [0.1, 0.5, 2.0, 10.0, 1e3, 1e8, 1e200]:
-        other = copy.deepcopy(learner)
-        other.step(x, was + off)
-        moves.append(abs(other.predict(0, x) - was).item())
-    assert max(moves) <= phi * np.sqrt(v) * (1 + 1e-9)
-    np.testing.assert_allclose(moves[4], phi**2 * v.item() / 1e3, rtol=1e-2)
-    assert moves[4] < max(moves) / 10
-    assert moves[5] < 1e-5
-    assert moves[6] == 0
-
-
-@pytest.mark.parametrize("lie", [10.0, 1e6, 1e160])
-def test_one_that_lies_pulls_by_a_bounded_amount(lie, rng):
-    X, Y = stream(rng, 60, 4, share_missing=0.0)
-    learner = network(4, ring(4, 1), noise=0.01)
-    honest = run(copy.deepcopy(learner), X, Y)
-    liar = learner.agents[0]
-    answer, adapt = liar.answer, liar.adapt
-    liar.answer = lambda x: (answer(x)[0] + lie, 0.0)
-    liar.adapt = lambda x, y: adapt(x, y) + lie
-    run(learner, X, Y)
-    Z = np.linspace(-1, 1, 21)[:, None]
-    for i in (1, 2, 3):
-        assert np.abs(learner.predict(i, Z) - honest.predict(i, Z)).max() < 0.2
 
 
 def test_robust_none_weighs_everything_fully(rng):
@@ -466,39 +343,16 @@ def test_the_logistic_loss_finds_the_log_odds(rng):
     assert abs(learner.predict(0, X[0]).item() - np.log(odds)) < 0.1
 
 
-# Hostile input -----------------------------------------------------------------------
-
-HOSTILE: dict[str, dict[str, Any]] = {
-    "default": {},
-    "fine novelty": {"novelty": 1e-6, "noise": 1e-6, "robust": None},
-    "forgetting": {"novelty": 1e-6, "forgetting": 0.5},
-    "large noise": {"noise": 10.0, "forgetting": 0.9, "regularization": 0.1},
-    "few atoms": {"max_atoms": 3, "robust": None, "largest_multiplier": 1e4},
-    "budget": {"budget": 1e-3, "regularization": 0.005, "robust": None},
-    "readings": {"exchange": "readings", "identity": 0.1, "novelty": 1e-6},
-    "quantile": {"bound": BOUNDS["quantile"](0.9), "novelty": 1e-6},
-}
-
-
-@pytest.mark.parametrize("settings", HOSTILE.values(), ids=HOSTILE.keys())
-@pytest.mark.parametrize("points", ["repeated", "near", "spread", "far"])
-def test_hostile_input_stays_finite_and_no_variance_is_negative(points, settings, rng):
-    X = {
-        "repeated": np.round(rng.uniform(0, 1, (60, 4, 1)), 1),
-        "near": 0.5 + 1e-7 * rng.normal(size=(60, 4, 1)),
-        "spread": rng.uniform(0, 2, (60, 4, 1)),
-        "far": 1e4 * rng.normal(size=(60, 4, 1)),
-    }[points]
+@pytest.mark.parametrize("reach", [0.0, 1e-7, 1e4])
+def test_hostile_input_stays_finite_and_no_variance_is_negative(reach, rng):
+    X = np.round(rng.uniform(0, 1, (60, 4, 1)), 1) + reach * rng.normal(size=(60, 4, 1))
     Y = np.sin(X[..., 0])
     Y[rng.random(Y.shape) < 0.05] = 1e8
     Y[rng.random(Y.shape) < 0.2] = NAN
-    Y[:, 3] = NAN
+    settings: dict[str, Any] = {"novelty": 1e-6, "noise": 1e-6, "robust": None}
     learner = run(network(4, ring(4, 1), **settings), X, Y)
-    assert np.all(learner.multipliers >= 0)
     assert np.all(np.isfinite(learner.multipliers))
     for i, agent in enumerate(learner.agents):
-        Z = np.concatenate([X[:, i], agent.atoms[:, :1]])
-        assert np.all(np.isfinite(learner.predict(i, Z)))
-        assert np.all(np.isfinite(agent.covariance))
-        assert np.all(learner.variance(i, Z) >= 0)
-        assert np.all(learner.variance(i, Z) <= 1 + 1e-6)
+        assert np.all(np.isfinite(learner.predict(i, X[:, i])))
+        assert np.all(np.diag(agent.covariance) >= 0)
+        assert np.all(learner.variance(i, agent.atoms) >= 0)
