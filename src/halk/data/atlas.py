@@ -315,4 +315,4 @@ def spread(positions: ArrayLike, n_chosen: int, start: tuple[float, float]) -> I
 
 
 def _distance(places: Matrix, point: Vector) -> Vector:
-    return measure_distances(places, point[None])
+    return measure_distances(places, point[None], "haversine")
