@@ -26,7 +26,7 @@ def write(name: str, header: list[str], rows: list[list[object]]) -> None:
 
 def main() -> None:
     """Write all four tables."""
-    field = data.gulf("temperature").chosen(range(N_SENSORS))
+    field = data.gulf("temperature").choose(range(N_SENSORS))
     rng = np.random.default_rng(0)
     names = [f"buoy-{number:02d}" for number in range(N_SENSORS)]
     shallow = rng.choice(N_SENSORS, N_SHALLOW, replace=False)

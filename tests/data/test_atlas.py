@@ -146,7 +146,7 @@ def test_folders(tmp_path):
     with pytest.raises(DataError, match=r"one atlas file of annual .* or the file"):
         read_atlas(tmp_path, "temperature", season="annual")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="of one variable, got no atlas among no files"):
+    with pytest.raises(DataError, match="of one variable, got none"):
         read_atlas(tmp_path / "empty")
 
 

@@ -43,7 +43,7 @@ def test_a_subset_keeps_all_sensors():
 
 def test_chosen_sensors_come_in_the_order_given():
     field = field_of([0, 1, 2, 0], 3)
-    part = field.chosen(["s2", 0])
+    part = field.choose(["s2", 0])
     assert part.names == ("s2", "s0")
     assert part.positions[:, 0].tolist() == [2, 0]
     assert dict(zip(part.y.tolist(), part.agent.tolist(), strict=True)) == {
@@ -93,8 +93,8 @@ def test_types_of_numbers():
     with pytest.raises(ValueError, match=r"mask must have one entry per reading \(1\)"):
         field_of([0], 1).subset([True, False])
     with pytest.raises(ValueError, match="agents must not be empty"):
-        field_of([0], 1).chosen([])
+        field_of([0], 1).choose([])
     with pytest.raises(ValueError, match="agent must be one of 's0'"):
-        field_of([0], 1).chosen(["s9"])
+        field_of([0], 1).choose(["s9"])
     with pytest.raises(ValueError, match="agents must hold each sensor once, got 's0'"):
-        field_of([0], 1).chosen([0, "s0"])
+        field_of([0], 1).choose([0, "s0"])

@@ -3,9 +3,8 @@
 from halk.data.atlas import GULF, read_atlas
 from halk.data.bundled import field_of, gulf, read
 from halk.data.doctor import Examined, examine, read_more
-from halk.data.draw import Arrivals, draw_arrivals, draw_steps, withhold
 from halk.data.edges import number_edges, read_edges
-from halk.data.field import Field
+from halk.data.field import Arrivals, Field, draw_arrivals, draw_steps, withhold
 from halk.data.findings import ERROR, NOTE, WARNING, Finding, Findings
 from halk.data.random_field import RandomField, RandomFieldDraw
 from halk.data.readings import Readings, read_readings

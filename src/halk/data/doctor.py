@@ -1,10 +1,9 @@
 """What is wrong with readings before any learning: `halk doctor`."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from halk.data.files import meant
-from halk.data.findings import ERROR, Findings
+from halk.data.findings import ERROR, Findings, meant
 from halk.data.readings import Readings, read_readings
 from halk.data.schema import NUMBER, Asked, Schema, find_schema
 from halk.data.sensors import Sensors, read_sensors
@@ -60,17 +59,15 @@ def examine(
         findings.found += places.said
         chart = read_sensors(places, asked.sensor, findings, table.header)
     table = shape(table, asked, () if chart is None else chart.names, findings)
-    schema = None
-    if not _are_open(findings):
-        schema = find_schema(table, asked, findings)
-    if schema is None or _are_open(findings) or (sensors is not None and chart is None):
+    schema = None if _is_open(findings) else find_schema(table, asked, findings)
+    if schema is None or _is_open(findings) or (sensors is not None and chart is None):
         return Examined(table, schema, chart, None, findings)
     rows, chart, schema = read_readings(table, schema, chart, findings, missing, skips)
     examine_values(table.path, schema, rows, chart, findings)
     return Examined(table, schema, chart, rows, findings)
 
 
-def _are_open(findings: Findings) -> bool:
+def _is_open(findings: Findings) -> bool:
     """Return whether there are questions without whose answers nothing can be read."""
     return any(finding.code in OPEN for finding in findings.found)
 
@@ -99,25 +96,16 @@ def read_more(
     """
     findings, table = Findings(), read_table(source)
     findings.found += table.said
-    is_wide = schema.sensor not in table.header and any(
-        name in sensors.names for name in table.header
-    )
     inputs = [one.name for one in schema.inputs]
+    is_wide = schema.sensor not in table.header and bool(
+        set(sensors.names) & set(table.header)
+    )
     asked = Asked(
         schema.sensor, schema.target, inputs, wide=is_wide, flags=schema.flags
     )
     numbers = [one.name for one in schema.inputs if one.kind == NUMBER]
     table = shape(table, asked, sensors.names, findings, numbers)
-    _refuse_missing(table, schema, [schema.target] if has_values else [], findings)
-    rows, _, _ = read_readings(table, schema, sensors, findings, missing, skips)
-    findings.refuse()
-    return Examined(table, schema, sensors, rows, findings)
-
-
-def _refuse_missing(
-    table: Table, schema: Schema, more: Sequence[str], findings: Findings
-) -> None:
-    wanted = [schema.sensor, *(one.name for one in schema.inputs), *more]
+    wanted = [schema.sensor, *inputs, *([schema.target] if has_values else [])]
     for name in wanted:
         if name not in table.header:
             findings.add(
@@ -126,3 +114,6 @@ def _refuse_missing(
                 f"the model needs {', '.join(wanted)}",
             )  # fmt: skip
     findings.refuse()
+    rows, _, _ = read_readings(table, schema, sensors, findings, missing, skips)
+    findings.refuse()
+    return Examined(table, schema, sensors, rows, findings)

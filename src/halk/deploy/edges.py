@@ -7,7 +7,7 @@ from typing import Any
 from halk import Network
 from halk.data import Findings, read_table
 from halk.data.edges import number_edges, read_edges
-from halk.data.files import meant
+from halk.data.findings import meant
 from halk.data.sensors import read_sensors
 from halk.deploy.keys import Keys
 

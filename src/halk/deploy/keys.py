@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
-from halk.data.files import meant
+from halk.data.findings import meant
 from halk.errors import HalkError
 
 NEEDED: Any = object()

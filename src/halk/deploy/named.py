@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from halk.component import subclasses
-from halk.data.files import meant
+from halk.data.findings import meant
 
 
 def named(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from halk import Network
-from halk.data.files import meant
+from halk.data.findings import meant
 from halk.data.lines import Columns, Row
 from halk.deploy.conditions import Conditions, read_conditions
 from halk.deploy.edges import network_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halk.data import read_table
-from halk.data.files import meant
+from halk.data.findings import meant
 from halk.data.lines import Columns, Row
 from halk.data.readings import timed
 from halk.data.table import labels, numeric

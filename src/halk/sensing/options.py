@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from halk._validation import choice, integer, positive
-from halk.data.files import meant
+from halk.data.findings import meant
 from halk.errors import HalkError
 from halk.learners.newton import FAMILIES
 from halk.sensing.choices import Choices
