@@ -92,9 +92,9 @@ def test_types_of_numbers():
         field_of([0], 1).subset([0])
     with pytest.raises(ValueError, match=r"mask must have one entry per reading \(1\)"):
         field_of([0], 1).subset([True, False])
-    with pytest.raises(ValueError, match="agents must not be empty"):
+    with pytest.raises(ValueError, match="names must not be empty"):
         field_of([0], 1).choose([])
     with pytest.raises(ValueError, match="agent must be one of 's0'"):
         field_of([0], 1).choose(["s9"])
-    with pytest.raises(ValueError, match="agents must hold each sensor once, got 's0'"):
+    with pytest.raises(ValueError, match="names must be unique"):
         field_of([0], 1).choose([0, "s0"])

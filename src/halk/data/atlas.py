@@ -9,8 +9,8 @@ NetCDF, there are variables on (time, depth, latitude, longitude).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from importlib import import_module
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from halk._validation import (
 from halk.data.field import Field
 from halk.data.files import Content, PathLike, open_file
 from halk.data.findings import problems
+from halk.data.sources import import_extra
 from halk.data.table import number
 from halk.errors import DataError
 
@@ -51,7 +52,7 @@ SEASONS = {"annual": "00", "winter": "13", "spring": "14", "summer": "15",
 
 MARK = "COMMA SEPARATED LATITUDE, LONGITUDE, AND VALUES AT DEPTHS (M):"
 
-COORDINATES = ("depth", "lat", "lon")
+AXES = ("depth", "lat", "lon")
 
 
 class Grid(NamedTuple):
@@ -146,8 +147,8 @@ def read_atlas(
 def is_atlas(content: Content) -> bool:
     """Whether a file is of the atlas: comments or variables that only it has."""
     if content.is_netcdf:
-        with _open_netcdf(content) as file:
-            return any(re.fullmatch("[a-zA-Z]_(mn|an)", one) for one in file.variables)
+        with _variables(content) as there:
+            return any(re.fullmatch("[a-zA-Z]_(mn|an)", name) for name in there)
     start = content.data[:100_000]
     return start.startswith(b"#") and MARK.encode() in start.upper()
 
@@ -319,65 +320,46 @@ def _parse_values(cells: list[str], n_depths: int) -> list[float]:
     return values + [nan] * (n_depths - len(values))
 
 
-def _open_netcdf(source: Content) -> Any:
+@contextmanager
+def _variables(source: Content) -> Iterator[Any]:
+    """Open a NetCDF file; netCDF4 may raise later too, where data are missing."""
+    module = import_extra("netCDF4", "NetCDF", "grids")
     try:
-        module = import_module("netCDF4")
-    except ImportError:
-        raise ImportError("NetCDF needs netCDF4: pip install 'halk[grids]'") from None
-    try:
-        return module.Dataset(source.path, memory=source.data)
+        with module.Dataset(source.path, memory=source.data) as file:
+            yield file.variables
     except (OSError, RuntimeError):
-        raise _refuse_damaged(source.path) from None
-
-
-def _refuse_damaged(path: str) -> DataError:
-    got = "a damaged or incomplete one"
-    return DataError(f"{path} must be a NetCDF file, got {got}; fetch it again")
+        rule = "must be a NetCDF file, got a damaged or incomplete one"
+        raise DataError(f"{source.path} {rule}; fetch it again") from None
 
 
 def _read_netcdf(source: Content, found: About, box: Box) -> Grid:
     """Return the cells in a box."""
-    with _open_netcdf(source) as file:
-        try:
-            variable, held = _find_variable(source.path, file.variables, found)
-            depths, lat, lon = (_fill(file.variables[one][:]) for one in COORDINATES)
-            # Rows and columns of the box each on their own: a grid is a product.
-            rows = _is_inside(lat, box[2], box)
-            columns = _is_inside(box[0], lon, box)
-            first = () if held.ndim == len(COORDINATES) else (0,)
-            values = _fill(held[(*first, slice(None), rows, columns)])
-            if np.isinf(values).any():
-                got = f"{held.name} must be finite, got infinity"
-                raise DataError(f"{source.path}: {got}")
-        except (OSError, RuntimeError):  # what netCDF4 raises where data are missing
-            raise _refuse_damaged(source.path) from None
+    kinds = ("an", "mn") if found.kind == "an" else ("mn", "an")
+    wanted = {
+        f"{code}_{kind}": name
+        for kind in kinds
+        for name, code in VARIABLES.items()
+        if found.variable in ("", name)
+    }
+    with _variables(source) as there:
+        fits = {n: (v.shape[:-3], v.dimensions[-3:]) for n, v in there.items()}
+        ours = [n for n in wanted if fits.get(n) in (((), AXES), ((1,), AXES))]
+        if not ours or not set(AXES) <= set(there):
+            rule = f"hold {' or '.join(wanted)} on (one time, {', '.join(AXES)})"
+            got = ", ".join(f"{name} {v.shape}" for name, v in there.items())
+            raise DataError(f"{source.path} must {rule}, got {got or 'nothing'}")
+        if len({wanted[name] for name in ours}) > 1:
+            raise DataError(f"{source.path}: {_UNNAMED}")
+        depths, lat, lon = (_fill(there[one][:]) for one in AXES)
+        # Rows and columns of the box each on their own: a grid is a product.
+        rows, columns = _is_inside(lat, box[2], box), _is_inside(box[0], lon, box)
+        measured = there[ours[0]]
+        first = (0,) * (measured.ndim - len(AXES))
+        values = _fill(measured[(*first, slice(None), rows, columns)])
     _check_depths(source.path, depths, np.array2string(depths, threshold=6))
     places = np.meshgrid(lat[rows], lon[columns], indexing="ij")
     positions = np.stack(places, axis=-1).reshape(-1, 2)
-    return Grid(variable, positions, depths, values.reshape(len(depths), -1).T)
-
-
-def _find_variable(path: str, there: Any, found: About) -> tuple[str, Any]:
-    """Return what was measured, and its variable on the coordinates of a grid."""
-    kinds = ("an", "mn") if found.kind == "an" else ("mn", "an")
-    names = {v: [f"{code}_{kind}" for kind in kinds] for v, code in VARIABLES.items()}
-    held = [v for v in names if found.variable in ("", v) and {*names[v]} & {*there}]
-    if not found.variable and len(held) != 1:
-        raise DataError(f"{path}: {_UNNAMED}")
-    missing = [name for name in COORDINATES if name not in there]
-    missing += [] if held else [" or ".join(names[found.variable])]
-    if missing:
-        got = ", ".join(there) or "none"
-        raise DataError(
-            f"{path} must hold the variables {', '.join(missing)}; got {got}"
-        )
-    name = next(name for name in names[held[0]] if name in there)
-    dims, sizes = there[name].dimensions, there[name].shape
-    if dims[-3:] != COORDINATES or sizes[:-3] not in ((), (1,)):
-        shape = ", ".join(map("{} {}".format, dims, sizes))
-        rule = f"{name} must be on (one time, depth, lat, lon)"
-        raise DataError(f"{path}: {rule}, got ({shape})")
-    return held[0], there[name]
+    return Grid(wanted[ours[0]], positions, depths, values.reshape(len(depths), -1).T)
 
 
 def _fill(values: Any) -> Any:

@@ -1,6 +1,5 @@
 """Who talks to whom, from a file: an edge list or GraphML."""
 
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 from halk.data import naming
 from halk.data.files import PathLike
 from halk.data.findings import meant, problems
-from halk.data.sources import read_table
+from halk.data.sources import import_extra, read_table
 from halk.data.table import Table, labels, number, numeric, to_text
 from halk.errors import DataError
 
@@ -46,12 +45,7 @@ def read_edges(source: Any) -> list[Edge]:
 
 
 def _from_graphml(path: PathLike) -> list[Edge]:
-    try:
-        networkx = import_module("networkx")
-    except ImportError:
-        raise ImportError(
-            "GraphML needs networkx: pip install 'halk[graphs]'"
-        ) from None
+    networkx = import_extra("networkx", "GraphML", "graphs")
     try:
         graph = networkx.read_graphml(path)
     except FileNotFoundError:

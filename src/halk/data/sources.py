@@ -99,7 +99,8 @@ def _as_cells(values: Any) -> Cells:
     return to_words(array.tolist() if array is values else values)
 
 
-def _import(name: str, what: str, extra: str) -> Any:
+def import_extra(name: str, what: str, extra: str) -> Any:
+    """Return a module, or say how to install it."""
     try:
         return import_module(name)
     except ImportError:
@@ -119,7 +120,7 @@ def is_frame(source: Any) -> bool:
 
 
 def _narwhals() -> Any:
-    return _import("narwhals.stable.v2", "A frame", "io")
+    return import_extra("narwhals.stable.v2", "A frame", "io")
 
 
 def _native(frame: Any, name: str) -> Any:
@@ -177,15 +178,9 @@ def _plain(values: Any) -> Any:
     return array if array.dtype.kind in "fiub" else array.tolist()
 
 
-def import_arrow() -> tuple[Any, Any]:
-    """Return pyarrow and its Parquet, or say how to install them."""
-    names = ("pyarrow", "pyarrow.parquet")
-    arrow, parquet = (_import(name, "Parquet", "io") for name in names)
-    return arrow, parquet
-
-
 def _from_parquet(content: Content) -> Table:
-    arrow, parquet = import_arrow()
+    arrow = import_extra("pyarrow", "Parquet", "io")
+    parquet = import_extra("pyarrow.parquet", "Parquet", "io")
     try:
         made = parquet.ParquetFile(arrow.BufferReader(content.data)).read()
     except (arrow.ArrowException, OSError) as error:
@@ -203,7 +198,8 @@ def _from_parquet(content: Content) -> Table:
 
 def _from_excel(content: Content) -> Table:
     """Return the first sheet of a workbook that has rows."""
-    calamine, path = _import("python_calamine", "A spreadsheet", "io"), content.path
+    calamine = import_extra("python_calamine", "A spreadsheet", "io")
+    path = content.path
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content.data))
         sheets = {
@@ -231,13 +227,8 @@ def _from_excel(content: Content) -> Table:
 # NetCDF: grids, lists of readings, and stations as CF has them
 
 
-def import_xarray() -> Any:
-    """Return xarray, or say how to install it."""
-    return _import("xarray", "NetCDF", "grids")
-
-
 def _from_netcdf(content: Content) -> Table:
-    xarray = import_xarray()
+    xarray = import_extra("xarray", "NetCDF", "grids")
     try:
         dataset = xarray.load_dataset(content.path)
         return _from_dataset(dataset, content.path, content.sha256)
@@ -306,8 +297,7 @@ def _without_ragged(dataset: Any) -> Any:
         else:
             continue
         if station in dataset.dims and rows in dataset.dims:
-            index = import_xarray().DataArray(index, dims=rows)
-            return dataset.drop_vars(name).isel({station: index})
+            return dataset.drop_vars(name).isel({station: (rows, index)})
     return dataset
 
 

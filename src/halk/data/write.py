@@ -20,7 +20,7 @@ from halk.data.readings import timed
 from halk.data.schema import NUMBER, TIME, Asked, Input, Schema
 from halk.data.sensors import Sensors
 from halk.data.shape import shape
-from halk.data.sources import import_arrow, import_xarray
+from halk.data.sources import import_extra
 from halk.data.table import (
     COMMA,
     Cells,
@@ -136,7 +136,8 @@ def _texts(column: Cells, has_comma: bool, is_old: bool) -> Iterator[str]:
 
 
 def _write_parquet(table: Table, schema: Schema, added: Added, file: BinaryIO) -> None:
-    arrow, parquet = import_arrow()
+    arrow = import_extra("pyarrow", "Parquet", "io")
+    parquet = import_extra("pyarrow.parquet", "Parquet", "io")
     columns = {
         name or f"column_{k}": arrow.array(
             _typed(table, schema, name, cells), from_pandas=True
@@ -171,7 +172,7 @@ def _to_netcdf(
 ) -> bytes:
     """Return a NetCDF file: the one that was read and more, or one as CF has it."""
     if table.dimensions and Path(table.path).is_file():
-        dataset = import_xarray().load_dataset(table.path)
+        dataset = import_extra("xarray", "NetCDF", "grids").load_dataset(table.path)
         dims = tuple(table.dimensions)
     else:
         dataset, dims = _stations(table, schema, sensors), ("obs",)
@@ -194,7 +195,7 @@ def _stations(table: Table, schema: Schema, sensors: Sensors | None) -> Any:
     names = found.names if sensors is None else list(sensors.names)
     number = {name: i for i, name in enumerate(names)}
     index = np.array([number.get(name, -1) for name in found.names])[found.codes]
-    dataset = import_xarray().Dataset(
+    dataset = import_extra("xarray", "NetCDF", "grids").Dataset(
         {"station_index": ("obs", index, {"instance_dimension": "station"})},
         {schema.sensor: ("station", names, {"cf_role": "timeseries_id"})},
         {"Conventions": "CF-1.11", "featureType": "timeSeries"},
