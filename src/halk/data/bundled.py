@@ -54,18 +54,16 @@ def read(
     sensors: Any = None,
     **options: Any,
 ) -> Field:
-    """Read readings from a file, whatever it is, or from a folder.
+    """Read a field from a file, whatever it is, or from a folder.
 
     Parameters
     ----------
     path : path
         Decided by content: any table that :func:`examine` reads, or the World Ocean
-        Atlas (:func:`read_atlas`) in CSV or NetCDF or a folder of it.
-    variable : str, optional
-        What was measured. In a table, the column called so, unless ``target`` is given.
-    season : str, optional
-        In a table with columns for several, "annual" by default; in the atlas, as the
-        file's name says.
+        Atlas (:func:`read_atlas`).
+    variable, season : str, optional
+        What was measured: the column called so, unless ``target`` is given; of columns
+        for several seasons the annual one by default.
     n_agents : int, optional
         How many sensors: out of the atlas 50 by default, out of a table all. Fewer are
         the first ones.
@@ -100,28 +98,18 @@ def _find_column(table: Table, variable: str | None, season: str | None) -> str 
     found = naming.of_variable(table.header, variable, season)
     if len(found) == 1:
         return found[0]
-    what = f"{season} {variable}"
+    there, what = ", ".join(table.header), f"{season} {variable}"
+    rule = f"a column of {what} (or give target={meant(variable, table.header)})"
     if found:
         rule = f"one column of {what}, not {', '.join(found)} (give target=)"
-    else:
-        hint = meant(variable, table.header)
-        rule = f"a column of {what} (or give target={hint})"
-    there = ", ".join(table.header)
     raise DataError(f"{table.path}: header must hold {rule}; got {there}")
 
 
 def field_of(found: Examined, name: str | None = None) -> Field:
     """Return readings that were examined as a field, sensors as they first appear.
 
-    Parameters
-    ----------
-    name : str, optional
-        Of what was measured, by default the column's.
-
-    Raises
-    ------
-    DataError
-        If there are errors, sensors without a place, or fewer than two sensors.
+    ``name`` is that of what was measured, by default the column's. Errors, sensors
+    without a place and fewer than two sensors are refused.
     """
     found.findings.refuse()
     table, schema, sensors, rows = found[:4]

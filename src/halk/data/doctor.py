@@ -96,16 +96,13 @@ def read_more(
     """
     findings, table = Findings(), read_table(source)
     findings.found += table.said
-    inputs = [one.name for one in schema.inputs]
-    is_wide = schema.sensor not in table.header and bool(
-        set(sensors.names) & set(table.header)
-    )
-    asked = Asked(
-        schema.sensor, schema.target, inputs, wide=is_wide, flags=schema.flags
-    )
+    is_long = schema.sensor in table.header
+    is_wide = not is_long and bool({*sensors.names} & {*table.header})
     numbers = [one.name for one in schema.inputs if one.kind == NUMBER]
+    asked = schema.as_asked(is_wide)
     table = shape(table, asked, sensors.names, findings, numbers)
-    wanted = [schema.sensor, *inputs, *([schema.target] if has_values else [])]
+    wanted = [schema.sensor, *(one.name for one in schema.inputs)]
+    wanted += [schema.target] if has_values else []
     for name in wanted:
         if name not in table.header:
             findings.add(

@@ -29,13 +29,7 @@ UNITS = {"c": "°C", "degc": "°C", "psu": "psu", "m": "m", "k": "K", "pa": "Pa"
 
 
 def alike(header: Sequence[str], known: Iterable[str]) -> str:
-    """Return the column with the first possible of the ``known`` names, or nothing.
-
-    Examples
-    --------
-    >>> alike(["Station", "LAT", "Lon"], ["latitude", "lat"])
-    'LAT'
-    """
+    """Return the column with the first possible of the ``known`` names, or nothing."""
     plain = {name.casefold(): name for name in reversed(header)}
     return next((plain[k.casefold()] for k in known if k.casefold() in plain), "")
 
@@ -88,13 +82,7 @@ def are_geographic(columns: Sequence[str]) -> bool:
 
 
 def find_sensor(header: Sequence[str]) -> str:
-    """Return the column that is called as sensors' names are, or nothing.
-
-    Examples
-    --------
-    >>> find_sensor(["time", "Station_ID", "value"])
-    'Station_ID'
-    """
+    """Return the column that is called as sensors' names are, or nothing."""
     return alike(header, SENSOR + tuple(f"{word}_id" for word in SENSOR))
 
 
@@ -104,13 +92,7 @@ def is_input(name: str) -> bool:
 
 
 def is_flag(name: str) -> bool:
-    """Whether a column is called as quality flags are.
-
-    Examples
-    --------
-    >>> is_flag("t_C_qc"), is_flag("QC_Flag"), is_flag("flagpole")
-    (True, True, False)
-    """
+    """Whether a column is called as quality flags are: t_C_qc, QC_Flag."""
     return any(word in FLAGS for word in re.split(r"[^a-z]+", name.casefold()))
 
 
@@ -132,13 +114,7 @@ def quantity_of(name: str) -> str:
 
 
 def without_added(names: Sequence[str]) -> list[str]:
-    """Return names without those of columns that :mod:`halk` adds beside another.
-
-    Examples
-    --------
-    >>> without_added(["t_C", "t_C_std", "t_C_low", "wind_low"])
-    ['t_C', 'wind_low']
-    """
+    """Return names without what :mod:`halk` adds beside another: t_C_std, t_C_low."""
     added = {f"{name}_{end}" for name in names for end in ADDED}
     return [name for name in names if name not in added]
 

@@ -178,7 +178,10 @@ def _find_bad_rows(
 ) -> NDArray[np.bool_]:
     """Add cells that are not what they should be; return the rows they are in."""
     is_bad: NDArray[np.bool_] = np.zeros(table.n_rows, bool)
-    kinds = [(one, one.is_wrong, "bad-cell", _rule(one)) for one in (*inputs, values)]
+    times = "hold times such as 2024-05-31 or 2024-05-31T12:00"
+    rules = {True: times, False: "hold finite numbers"}
+    columns = (*inputs, values)
+    kinds = [(one, one.is_wrong, "bad-cell", rules[one.is_time]) for one in columns]
     kinds += [(one, one.is_empty, "empty-input", "be filled") for one in inputs]
     for column, is_wrong, code, rule in kinds:
         rows = np.flatnonzero(is_wrong)
@@ -204,12 +207,6 @@ def _find_bad_rows(
     )  # fmt: skip
     is_bad |= is_nameless
     return is_bad
-
-
-def _rule(column: Column) -> str:
-    if column.is_time:
-        return "hold times such as 2024-05-31 or 2024-05-31T12:00"
-    return "hold finite numbers"
 
 
 def _advice(table: Table, column: Column, rows: Indices, code: str, level: str) -> str:

@@ -1,7 +1,7 @@
 """Which column of a table of readings is what."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from halk.data.table import (
     UNCLEAR,
     Table,
     Words,
+    as_words,
     decimal_of,
     filled_words,
     find_decimal,
@@ -72,25 +73,22 @@ class Schema:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the schema for JSON."""
-        inputs = [[one.name, one.kind, one.unit] for one in self.inputs]
-        return {
-            "sensor": self.sensor, "target": self.target, "unit": self.unit,
-            "inputs": inputs, "position": list(self.position),
-            "dates": self.dates, "decimal": self.decimal, "flags": self.flags,
-            "good": list(self.good),
-            "limits": None if self.limits is None else list(self.limits),
-        }  # fmt: skip
+        own = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items()}
+        return own | {"inputs": [list(astuple(one)) for one in self.inputs]}
 
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> "Schema":
         """Return the schema that was saved."""
-        inputs = tuple(Input(*map(str, one)) for one in found["inputs"])
-        return cls(
-            str(found["sensor"]), str(found["target"]), str(found["unit"]), inputs,
-            tuple(map(str, found["position"])), str(found["dates"]),
-            str(found["decimal"]), str(found["flags"]), tuple(found["good"]),
-            None if found["limits"] is None else tuple(found["limits"]),
-        )  # fmt: skip
+        own: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in found.items()
+        }
+        own["inputs"] = tuple(Input(*one) for one in found["inputs"])
+        return cls(**own)
+
+    def as_asked(self, wide: bool) -> Asked:
+        """Return how another table is to be read, whose columns are called the same."""
+        inputs = [one.name for one in self.inputs]
+        return Asked(self.sensor, self.target, inputs, wide=wide, flags=self.flags)
 
 
 def find_schema(table: Table, asked: Asked, findings: Findings) -> Schema | None:
@@ -288,16 +286,13 @@ def ask_decimal(
     if asked.decimal:
         return asked.decimal
     marks = {name: find_decimal(table, name) for name in names if name in table.header}
-    for name, mark in marks.items():
-        column = table.column(name)
-        if mark != UNCLEAR or not isinstance(column, Words):
-            continue
-        word = next(word for word in column.words if decimal_of([word]) == UNCLEAR)
+    for name in (name for name, mark in marks.items() if mark == UNCLEAR):
+        words = as_words(table.column(name)).words
+        word = next(word for word in words if decimal_of([word]) == UNCLEAR)
         findings.add(
             ERROR, "unclear-decimals",
             f"{table.path}: column {name} has numbers such as {word}, and none tells "
             f"whether the comma separates decimals or thousands",
             "add --decimal comma if it is decimals, --decimal point if it is thousands",
         )  # fmt: skip
-    known = set(marks.values())
-    return COMMA if known <= {COMMA, ""} and COMMA in known else ""
+    return COMMA if set(marks.values()) | {""} == {COMMA, ""} else ""

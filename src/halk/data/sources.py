@@ -18,7 +18,7 @@ from halk.data.files import (
     unpack,
 )
 from halk.data.findings import NOTE, Finding
-from halk.data.table import Cells, Table, Words, plain, to_text, to_words
+from halk.data.table import Cells, Table, Words, plain, to_cells, to_text, to_words
 from halk.errors import DataError
 
 STDIN = "-"
@@ -85,18 +85,7 @@ def _from_columns(source: Mapping[Any, Any], name: str) -> Table:
     if len(set(lengths.values())) > 1:
         raise DataError(f"{name}: columns must be of one length, got {lengths}")
     n = next(iter(lengths.values()), 0)
-    return Table(name, tuple(lengths), list(map(_as_cells, source.values())), range(n))
-
-
-def _as_cells(values: Any) -> Cells:
-    array = np.asarray(values)
-    if array.dtype.kind in "fiu":
-        return array.astype(np.float64)
-    if array.dtype.kind == "M":
-        return array.astype("datetime64[us]")
-    if array.dtype.kind == "S":
-        return to_words(cell.decode("utf-8", "replace") for cell in array.tolist())
-    return to_words(array.tolist() if array is values else values)
+    return Table(name, tuple(lengths), list(map(to_cells, source.values())), range(n))
 
 
 def import_extra(name: str, what: str, extra: str) -> Any:
@@ -280,7 +269,7 @@ def _from_dataset(dataset: Any, path: str, sha256: str = "") -> Table:
 
 
 def _spread(values: Any, shape: list[int]) -> Cells:
-    return _as_cells(np.broadcast_to(values, shape).reshape(-1))
+    return to_cells(np.broadcast_to(values, shape).reshape(-1))
 
 
 def _without_ragged(dataset: Any) -> Any:

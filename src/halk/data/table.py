@@ -60,6 +60,18 @@ def to_text(cell: Any) -> str:
     return str(cell).strip()
 
 
+def to_cells(values: Any) -> Cells:
+    """Return values of any kind as a column: numbers, times or text."""
+    array = np.asarray(values)
+    if array.dtype.kind in "fiu":
+        return array.astype(np.float64)
+    if array.dtype.kind == "M":
+        return array.astype("datetime64[us]")
+    if array.dtype.kind == "S":
+        return to_words(cell.decode("utf-8", "replace") for cell in array.tolist())
+    return to_words(array.tolist() if array is values else values)
+
+
 def as_words(column: Cells) -> Words:
     """Return a column as text."""
     return column if isinstance(column, Words) else to_words(column.tolist())

@@ -17,7 +17,7 @@ from halk._atomic import replacing
 from halk._validation import Vector
 from halk.data.findings import Findings
 from halk.data.readings import timed
-from halk.data.schema import NUMBER, TIME, Asked, Input, Schema
+from halk.data.schema import NUMBER, TIME, Input, Schema
 from halk.data.sensors import Sensors
 from halk.data.shape import shape
 from halk.data.sources import import_extra
@@ -32,6 +32,7 @@ from halk.data.table import (
     numeric,
     plain,
     take_rows,
+    to_cells,
     to_words,
 )
 from halk.data.times import format_like, to_datetimes
@@ -91,36 +92,30 @@ def write_table(
 def write_csv(table: Table, schema: Schema, added: Added, file: TextIO) -> None:
     """Write a table as text: cells, what separates them, and decimals as they came."""
     came = table.origin or table
-    pairs = with_added(table, schema, added)
     delimiter = came.delimiter if came.delimiter != " " else ","
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    pairs = with_added(table, schema, added)
     writer.writerow([name for name, _ in pairs])
     if came.units and came.word != "cell":  # a row of units below the header
-        new = [n not in came.header and not isinstance(c, Words) for n, c in pairs]
-        units = [schema.unit if is_new else "" for is_new in new]
-        names = [name for name, _ in pairs]
-        writer.writerow(map(came.units.get, names, units))
+        new = {n for n, cells in pairs if not isinstance(cells, Words)} - {*came.header}
+        units = dict.fromkeys(new, schema.unit) | dict(came.units)
+        writer.writerow([units.get(name, "") for name, _ in pairs])
     has_comma = schema.decimal == COMMA
-    columns = [_texts(cells, has_comma, name in came.header) for name, cells in pairs]
-    writer.writerows(zip(*columns, strict=True))
+    texts = [_texts(cells, has_comma, name in came.header) for name, cells in pairs]
+    writer.writerows(zip(*texts, strict=True))
 
 
 def with_added(table: Table, schema: Schema, added: Added) -> list[tuple[str, Cells]]:
     """Return the columns of a table as it came, and those that are added."""
-    came, V = table.origin or table, len(table.wide)
-    new: dict[str, Cells] = {}
+    came, new = table.origin or table, {}
     for name, values in added.items():
         if not table.wide:
-            new[name] = _as_cells(values)
+            new[name] = to_cells(values)
         for k, sensor in enumerate(table.wide):
-            cells = _as_cells(values.reshape(-1, V)[:, k])
+            cells = to_cells(values.reshape(-1, len(table.wide))[:, k])
             new[f"{sensor}{name.removeprefix(schema.target)}"] = cells
     old = zip(came.header, came.columns, strict=True)
     return [*((name, cells) for name, cells in old if name not in new), *new.items()]
-
-
-def _as_cells(values: NDArray[Any]) -> Cells:
-    return values if values.dtype.kind in "fM" else to_words(values.tolist())
 
 
 def _texts(column: Cells, has_comma: bool, is_old: bool) -> Iterator[str]:
@@ -243,28 +238,28 @@ def add_rows(
     times = np.unique(times) if table.wide else times
     n, n_old = len(times), came.n_rows
     columns = dict(zip(came.header, came.columns, strict=True))
-    new = {name: _empty(cells, n) for name, cells in columns.items()}
+    new: dict[str, Cells] = {}
     if not table.wide:
         new[schema.sensor] = to_words(sensors)
     for name in table.parts.get(when, (when if when in columns else "",)):
         new[name] = format_like(columns[name], name, times, schema.dates)
     # numbers of rows that are new are past the end
     last = max(came.numbers) + 1
-    longer = replace(
-        came, columns=[concatenate([columns[name], new[name]]) for name in columns],
-        numbers=[*came.numbers, *range(last, last + n)], said=(),
-    )  # fmt: skip
-    inputs = [one.name for one in schema.inputs]
-    asked = Asked(schema.sensor, schema.target, inputs, flags=schema.flags,
-                  wide=bool(table.wide))  # fmt: skip
-    made = shape(longer, asked, table.wide, Findings())
-    at = timed(made, when, schema.dates).values[::V]
+    made = [
+        concatenate([cells, new.get(name, _empty(cells, n))])
+        for name, cells in zip(came.header, came.columns, strict=True)
+    ]
+    numbers = [*came.numbers, *range(last, last + n)]
+    longer = replace(came, columns=made, numbers=numbers, said=())
+    asked = schema.as_asked(bool(table.wide))
+    shaped = shape(longer, asked, table.wide, Findings())
+    at = timed(shaped, when, schema.dates).values[::V]
     whose = np.zeros(n_old + n, np.int64)
-    if (np.diff(at[:n_old]) < 0).any():
+    if not table.wide and (np.diff(at[:n_old]) < 0).any():
         whose = find_labels(longer, schema.sensor).codes
     order = np.lexsort([at, whose])
     if (np.diff(order[order < n_old]) < 0).any():
-        return made  # they were in no order
+        return shaped  # they were in no order
     longer = replace(longer, columns=[take_rows(c, order) for c in longer.columns])
     return shape(longer, asked, table.wide, Findings())
 
