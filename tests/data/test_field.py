@@ -75,7 +75,7 @@ def test_neighbours_are_within_kilometres_or_within_the_unit_of_the_plane():
         ({"names": ("a", "a")}, "names must be unique"),
         ({"names": ()}, "names must not be empty"),
         ({"inputs": ()}, "inputs must not be empty"),
-        ({"agent": [0, 2]}, "agent must be from 0 to 1, got 2"),
+        ({"agent": [0, 2]}, "agent must be from 0 to 1, got 2 at"),
         ({"agent": [0, -1]}, "agent must be from 0 to 1, got -1"),
         ({"agent": [[0], [1]]}, r"agent must have shape"),
     ],

@@ -86,10 +86,8 @@ def read_atlas(
     variable : {"temperature", "salinity"}, optional
         What to choose in a folder, or in a file whose name does not say it.
     n_agents : int, at least 2
-    box : four floats
-        Southern, northern, western and eastern limit in degrees.
-    start : two floats
-        Latitude and longitude.
+    box : southern, northern, western and eastern limit in degrees
+    start : latitude and longitude
     season : {"annual", "winter", "spring", "summer", "autumn"}, optional
         What to choose in a folder.
     minimum_depths : int, at least 1
@@ -170,13 +168,6 @@ def _is_inside(latitude: Any, longitude: Any, box: Box) -> Any:
 
 
 def _name_place(latitude: float, longitude: float) -> str:
-    """Return the name of a place.
-
-    Examples
-    --------
-    >>> _name_place(25.5, -90.5)
-    '25.5N 90.5W'
-    """
     north = f"{abs(latitude):g}{'S' if latitude < 0 else 'N'}"
     return f"{north} {abs(longitude):g}{'W' if longitude < 0 else 'E'}"
 
@@ -253,7 +244,7 @@ _UNNAMED = ("variable must be given, as the file's name does not say it: 'temper
 
 
 def _check_depths(where: str, depths: Vector, got: str) -> None:
-    if not (np.isfinite(depths).all() and (np.diff(depths) > 0).all()):
+    if not (np.diff(depths, prepend=-np.inf) > 0).all():
         rule = "depths must be rising numbers"
         raise DataError(f"{where}: {rule}, got {got}; correct them, or fetch it again")
 
@@ -279,45 +270,33 @@ def _read_csv(source: Content, found: About, box: Box) -> Grid:
     first: dict[tuple[float, float], int] = {}
     rows, wrong = [], []
     for k, line in body:
-        try:
-            place, rest = _split_line(line)
-            if not _is_inside(place[0], place[1], box):
-                continue
-            other = first.setdefault((place[0], place[1] % 360), k)
+        cells = [cell.strip() for cell in line.rstrip(", \t").split(",")]
+        lat, lon, *_ = [number(cell) for cell in (*cells[:2], "", "")]
+        rule = ""
+        if not (abs(lat) <= 90 and -180 <= lon <= 360):
+            rule = (
+                "cell must begin with latitude within [-90, 90] and longitude within "
+            )
+            rule += f"[-180, 360], got {line[:40]!r}"
+        elif _is_inside(lat, lon, box):
+            values = [number(cell) for cell in cells[2:]]
+            strange = [c for c, v in zip(cells[2:], values, strict=True)
+                       if c and not isfinite(v)]  # fmt: skip
+            other = first.setdefault((lat, lon % 360), k)
             if other != k:
-                got = f"({place[0]:g}, {place[1]:g})"
-                rule = f"cell must differ from that of line {other}"
-                raise ValueError(f"{rule}, got {got} in both")
-            rows.append([*place, *_parse_values(rest, len(depths))])
-        except ValueError as error:
-            wrong.append(f"{path}, line {k}: {error}")
+                rule = f"cell must differ from that of line {other}, got ({lat:g}, "
+                rule += f"{lon:g}) in both"
+            elif strange:
+                rule = f"values must be finite numbers, got {strange[0]!r}"
+            elif len(values) > len(depths):
+                rule = f"values must be {len(depths)} at most, got {len(values)}"
+            rows.append([lat, lon, *values] + [nan] * (len(depths) - len(values)))
+        if rule:
+            wrong.append(f"{path}, line {k}: {rule}")
     if wrong:
         raise problems(wrong, "correct the line, or fetch the file again")
     made = np.array(rows, dtype=np.float64).reshape(len(rows), 2 + len(depths))
     return Grid(found.variable, made[:, :2], depths, made[:, 2:])
-
-
-def _split_line(line: str) -> tuple[list[float], list[str]]:
-    """Return the place of a cell, and the other cells of its line."""
-    cells = [cell.strip() for cell in line.rstrip(", \t").split(",")]
-    place = [number(cell) for cell in cells[:2]]
-    if len(place) < 2 or not (abs(place[0]) <= 90 and -180 <= place[1] <= 360):
-        raise ValueError(
-            f"cell must begin with latitude within [-90, 90] and longitude within "
-            f"[-180, 360], got {line[:40]!r}"
-        )
-    return place, cells[2:]
-
-
-def _parse_values(cells: list[str], n_depths: int) -> list[float]:
-    """Return the values at all depths, NaN where a cell is empty or left out."""
-    values = [number(cell) for cell in cells]
-    for cell, value in zip(cells, values, strict=True):
-        if cell and not isfinite(value):
-            raise ValueError(f"values must be finite numbers, got {cell!r}")
-    if len(values) > n_depths:
-        raise ValueError(f"values must be {n_depths} at most, got {len(values)}")
-    return values + [nan] * (n_depths - len(values))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from halk.data.atlas import is_atlas, read_atlas
 from halk.data.doctor import Examined, examine
 from halk.data.field import Field
 from halk.data.files import PathLike, open_file
-from halk.data.findings import meant
+from halk.data.findings import suggest
 from halk.data.schema import Asked
 from halk.data.sources import read_content
 from halk.data.suspicions import find_copies
@@ -99,7 +99,7 @@ def _find_column(table: Table, variable: str | None, season: str | None) -> str 
     if len(found) == 1:
         return found[0]
     there, what = ", ".join(table.header), f"{season} {variable}"
-    rule = f"a column of {what} (or give target={meant(variable, table.header)})"
+    rule = f"a column of {what} (or give target={suggest(variable, table.header)})"
     if found:
         rule = f"one column of {what}, not {', '.join(found)} (give target=)"
     raise DataError(f"{table.path}: header must hold {rule}; got {there}")

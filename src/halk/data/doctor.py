@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from halk.data.findings import ERROR, Findings, meant
+from halk.data.findings import ERROR, Findings, suggest
 from halk.data.readings import Readings, read_readings
 from halk.data.schema import NUMBER, Asked, Schema, find_schema
 from halk.data.sensors import Sensors, read_sensors
@@ -54,9 +54,9 @@ def examine(
     except DataError as error:
         findings.add(ERROR, "unreadable", str(error))
         return Examined(None, None, None, None, findings)
-    findings.found += table.said
+    findings.found += table.notes
     if places is not None:
-        findings.found += places.said
+        findings.found += places.notes
         chart = read_sensors(places, asked.sensor, findings, table.header)
     table = shape(table, asked, () if chart is None else chart.names, findings)
     schema = None if _is_open(findings) else find_schema(table, asked, findings)
@@ -95,7 +95,7 @@ def read_more(
         If columns are missing or cells cannot be used.
     """
     findings, table = Findings(), read_table(source)
-    findings.found += table.said
+    findings.found += table.notes
     is_long = schema.sensor in table.header
     is_wide = not is_long and bool({*sensors.names} & {*table.header})
     numbers = [one.name for one in schema.inputs if one.kind == NUMBER]
@@ -105,9 +105,10 @@ def read_more(
     wanted += [schema.target] if has_values else []
     for name in wanted:
         if name not in table.header:
+            hint = suggest(name, table.header)
             findings.add(
                 ERROR, "no-such-column",
-                f"{table.path}: there is no column {name!r}{meant(name, table.header)}",
+                f"{table.path}: there is no column {name!r}{hint}",
                 f"the model needs {', '.join(wanted)}",
             )  # fmt: skip
     findings.refuse()

@@ -8,9 +8,9 @@ import numpy as np
 
 from halk.data import naming
 from halk.data.files import PathLike
-from halk.data.findings import meant, problems
+from halk.data.findings import problems, suggest
 from halk.data.sources import import_extra, read_table
-from halk.data.table import Table, labels, number, numeric, to_text
+from halk.data.table import Table, labels, number, read_numbers, to_text
 from halk.errors import DataError
 
 ENDS = (("from", "to"), ("source", "target"), ("a", "b"), ("i", "j"), ("u", "v"))
@@ -85,7 +85,7 @@ def _from_table(table: Table) -> list[Edge]:
     column = naming.alike(header, TOLERANCE)
     if not column:
         return [(*pair, None) for pair in zip(one, other, strict=True)]
-    found = numeric(table, column)
+    found = read_numbers(table, column)
     wrong = np.flatnonzero(found.is_wrong | (found.values < 0)).tolist()
     if wrong:
         listed = [f"{table.where(row)}: {table.cell(column, row)!r}" for row in wrong]
@@ -101,7 +101,7 @@ def number_edges(
     number = {name: i for i, name in enumerate(names)}
     unknown = sorted({end for edge in edges for end in edge[:2]} - set(number))
     if unknown:
-        listed = [f"{path}: {name!r}{meant(name, names)}" for name in unknown]
+        listed = [f"{path}: {name!r}{suggest(name, names)}" for name in unknown]
         raise problems(listed, "a graph must connect sensors that are known")
     found: dict[tuple[int, int], float | None] = {}
     for one, other, tolerance in edges:

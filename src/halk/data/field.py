@@ -19,6 +19,7 @@ from halk._validation import (
     integer,
     real,
     require,
+    require_each,
 )
 from halk.network import Network
 
@@ -85,9 +86,8 @@ class Field:
             raise TypeError(f"agent must hold whole numbers, got dtype {agent.dtype}")
         require(agent.ndim == 1, "agent", "have shape (any)", agent.shape)
         agent = agent.astype(np.int64)
-        outside = agent[(agent < 0) | (agent >= len(names))]
-        rule = f"be from 0 to {len(names) - 1}"
-        require(not len(outside), "agent", rule, next(iter(outside.tolist()), 0))
+        is_known = (agent >= 0) & (agent < len(names))
+        require_each("agent", f"be from 0 to {len(names) - 1}", agent, is_known)
         checked = {
             "positions": finite_array("positions", self.positions, (len(names), 2)),
             "x": finite_array("x", self.x, (len(agent), len(inputs))),

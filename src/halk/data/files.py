@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halk.data.findings import NOTE, Finding, counted, meant, problems
+from halk.data.findings import NOTE, Finding, counted, problems, suggest
 from halk.data.table import Table, Words, is_empty_word, number
 from halk.data.times import is_date
 from halk.errors import DataError
@@ -96,7 +96,7 @@ def unreadable(path: PathLike, error: OSError) -> DataError:
         return DataError(f"{path} must be readable, got: {error.strerror or error}")
     if not where.parent.is_dir():
         return DataError(f"{path} must exist, got no folder {where.parent}")
-    hint = meant(where.name, sorted(file.name for file in where.parent.iterdir()))
+    hint = suggest(where.name, sorted(file.name for file in where.parent.iterdir()))
     return DataError(f"{path} must exist, got no such file{hint}")
 
 

@@ -26,12 +26,12 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def meant(name: str, known: Sequence[str]) -> str:
+def suggest(name: str, known: Sequence[str]) -> str:
     """Return a hint at the nearest of the ``known`` names, or nothing.
 
     Examples
     --------
-    >>> meant("depht_m", ["node", "depth_m"])
+    >>> suggest("depht_m", ["node", "depth_m"])
     ", did you mean 'depth_m'?"
     """
     near = get_close_matches(name, known, n=1)

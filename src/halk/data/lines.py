@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from halk.data.files import find_delimiter
-from halk.data.findings import meant
+from halk.data.findings import suggest
 from halk.data.table import is_empty_word, number, word_values
 from halk.data.times import seconds
 from halk.errors import DataError
@@ -113,7 +113,7 @@ class CsvLines:
                 self.header, self.delimiter = names, mark
                 return None
             if not self.header:
-                hint = meant(missing[0], names)
+                hint = suggest(missing[0], names)
                 listed = ", ".join(names)[:200] or "no text"
                 raise DataError(
                     f"{self.where}: there is no column {missing[0]!r}{hint}; its "

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Indices, Matrix, Vector
-from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, meant
+from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, suggest
 from halk.data.naming import are_geographic
 from halk.data.schema import TIME, Schema
 from halk.data.sensors import Sensors, refuse_outside
@@ -19,7 +19,7 @@ from halk.data.table import (
     Words,
     find_labels,
     is_empty_word,
-    numeric,
+    read_numbers,
 )
 from halk.data.times import has_zone, to_seconds
 
@@ -83,13 +83,13 @@ def read_readings(
     """
     names = find_labels(table, schema.sensor)
     inputs = [
-        timed(table, one.name, schema.dates)
+        read_times(table, one.name, schema.dates)
         if one.kind == TIME
-        else numeric(table, one.name, decimal=schema.decimal)
+        else read_numbers(table, one.name, decimal=schema.decimal)
         for one in schema.inputs
     ]
     if schema.target in table.header:
-        values = numeric(table, schema.target, missing, schema.decimal)
+        values = read_numbers(table, schema.target, missing, schema.decimal)
     else:
         none = np.full(table.n_rows, np.nan)
         values = Column(schema.target, none, np.isnan(none), np.isfinite(none))
@@ -107,7 +107,7 @@ def read_readings(
     return Readings(index, x, y), found, schema
 
 
-def timed(table: Table, name: str, order: str = "") -> Column:
+def read_times(table: Table, name: str, order: str = "") -> Column:
     """Return a column of times, in seconds since 1970."""
     column = table.column(name)
     values = to_seconds(column, order)
@@ -126,7 +126,7 @@ def _only_good(table: Table, schema: Schema, y: Vector, findings: Findings) -> V
     if flags not in table.header:
         findings.add(
             ERROR, "no-such-column",
-            f"{table.path}: there is no column {flags!r}{meant(flags, table.header)}",
+            f"{table.path}: there is no column {flags!r}{suggest(flags, table.header)}",
             "name the column of quality flags with --flags",
         )  # fmt: skip
         return y
@@ -302,7 +302,7 @@ def _indices(
     findings.add_rows(
         first,
         lambda row: f"{table.where(row)}: {names.of(row)!r}"
-        f"{meant(names.of(row), sensors.names)}",
+        f"{suggest(names.of(row), sensors.names)}",
         level, "unknown-sensor",
         f"{table.path}: {counted(len(first), 'sensor')} not among the known ones",
         "add them to the table of sensors, or --skip-bad to leave their rows out",

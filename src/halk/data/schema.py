@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halk.data import naming
-from halk.data.findings import ERROR, NOTE, Findings, meant
+from halk.data.findings import ERROR, NOTE, Findings, suggest
 from halk.data.table import (
     COMMA,
     UNCLEAR,
@@ -156,7 +156,7 @@ class _Finder:
         if not found:
             self._add(
                 "no-such-column",
-                f"there is no column {name!r}{meant(name, self.header)}",
+                f"there is no column {name!r}{suggest(name, self.header)}",
                 f"name a column that is there with --{option}",
             )
         return found

@@ -16,7 +16,7 @@ from halk.data.table import (
     find_decimal,
     is_number_column,
     labels,
-    numeric,
+    read_numbers,
 )
 
 DEGREE = 111.195
@@ -107,7 +107,7 @@ def read_sensors(
     place = naming.place_columns(header)
     positions = _positions(table, names, place, findings) if place else None
     attributes = {
-        name: numeric(table, name).values
+        name: read_numbers(table, name).values
         for name in numbers
         if name not in (column, *place)
     }
@@ -153,7 +153,7 @@ def _positions(
     for name in place:
         mark = find_decimal(table, name)  # 53,123 is no number of thousands
         mark = COMMA if mark == UNCLEAR else mark
-        columns.append(numeric(table, name, decimal=mark))
+        columns.append(read_numbers(table, name, decimal=mark))
     wrong = [
         f"{table.where(row, names[row])}: {column.name} is "
         f"{table.cell(column.name, row)!r}"

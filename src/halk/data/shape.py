@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from halk.data import naming
-from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, meant
+from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, suggest
 from halk.data.schema import Asked
 from halk.data.table import (
     Cells,
@@ -17,7 +17,7 @@ from halk.data.table import (
     filled_words,
     is_empty_word,
     is_number_column,
-    numeric,
+    read_numbers,
     take_rows,
 )
 from halk.data.times import are_times, as_epoch, format_times, is_clock, to_datetimes
@@ -43,16 +43,16 @@ def shape(
     sensors : names of sensors that are known, if any
     numbers : names of columns that are numbers, whatever they are called
     """
-    made, (first, *others) = table, table.header
-    if not first and "time" not in others and are_times(table.columns[0]):
-        made = replace(table, header=("time", *others))  # an index
+    made, (first, *rest) = table, table.header
+    if not first and "time" not in rest and are_times(table.columns[0]):
+        made = replace(table, header=("time", *rest))  # an index
     if asked.inputs is None or not set(asked.inputs) <= set(made.header):
         made = _join_clock(_join_calendar(made))
     made = _read_epochs(made, {asked.target, *numbers}, findings)
     names = _find_wide(made, asked, sensors, findings)
     if names:
         made = _turn(made, names, asked)
-    return made if made is table else replace(made, origin=table)
+    return replace(made, origin=table)
 
 
 # times in parts
@@ -121,19 +121,20 @@ def _iso(date: list[str], clock: list[str]) -> str:
 
 def _read_epochs(table: Table, others: set[str | None], findings: Findings) -> Table:
     """Read numbers in columns that are called a time as times, if they can be."""
-    for name in table.header:
+    columns = list(table.columns)
+    for k, name in enumerate(table.header):
         is_called = naming.is_about(name, *naming.TIMES) and name not in others
-        if not is_called or are_times(table.column(name)):
+        if not is_called or are_times(columns[k]):
             continue
-        values, what = as_epoch(table.column(name))
+        values, what = as_epoch(columns[k])
         if what:
-            table = table.with_column(name, to_datetimes(values))
+            columns[k] = to_datetimes(values)
             first, last = format_times(np.array([np.nanmin(values), np.nanmax(values)]))
             findings.add(
                 NOTE, "epoch",
                 f"{table.path}: {name} is read as {what}: {first} to {last}",
             )  # fmt: skip
-    return table
+    return replace(table, columns=columns)
 
 
 # a column per sensor
@@ -155,7 +156,7 @@ def _find_wide(
                 f"{table.path}: {counted(len(left), 'column')} not read: not among the "
                 f"known sensors",
                 "add them to the table of sensors, or correct their names",
-                [f"{name!r}{meant(name, sensors)}" for name in left],
+                [f"{name!r}{suggest(name, sensors)}" for name in left],
             )  # fmt: skip
         return known
     silent = [name for name in free if _is_silent(table.column(name))]
@@ -214,7 +215,7 @@ def _are_alike(table: Table, names: list[str]) -> bool:
     units = {table.unit(name) for name in names}
     if len(units) > 1 or len(set(map(naming.quantity_of, names))) > 1:
         return False
-    values = [numeric(table, name).values for name in names]
+    values = [read_numbers(table, name).values for name in names]
     values = [known for v in values if len(known := v[np.isfinite(v)])]
     if len(values) < 2:
         return False

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
 from math import inf, nan
@@ -114,7 +114,7 @@ class Table:
     sha256: str = ""
     units: Mapping[str, str] = field(default_factory=dict)  # that the file names
     delimiter: str = ","  # between the cells of a CSV file
-    said: tuple[Finding, ...] = ()  # what had to be decided to read it
+    notes: tuple[Finding, ...] = ()  # what had to be decided to read it
     dimensions: Mapping[str, int] = field(default_factory=dict)  # sizes, of NetCDF
     origin: "Table | None" = None  # the table as it is in the file, if it was changed
     wide: tuple[str, ...] = ()  # columns of ``origin`` that are sensors
@@ -148,11 +148,6 @@ class Table:
         """Return how to find a row again, to begin a message with."""
         place = f"{self.path}, {self.word} {self.numbers[row]}"
         return f"{place}, sensor {sensor!r}" if sensor else place
-
-    def with_column(self, name: str, cells: Cells) -> "Table":
-        """Return the table with a column more, or with another of that name."""
-        known = dict(zip(self.header, self.columns, strict=True)) | {name: cells}
-        return replace(self, header=tuple(known), columns=list(known.values()))
 
 
 def is_empty_word(word: str) -> bool:
@@ -208,7 +203,7 @@ def number(cell: Any) -> float:
         return inf
 
 
-def numeric(
+def read_numbers(
     table: Table, name: str, missing: Collection[float | str] = (), decimal: str = ""
 ) -> Column:
     """Return a column of numbers; numbers and words in ``missing`` stand for none.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from halk._atomic import replacing
 from halk._validation import Vector
 from halk.data.findings import Findings
-from halk.data.readings import timed
+from halk.data.readings import read_times
 from halk.data.schema import NUMBER, TIME, Input, Schema
 from halk.data.sensors import Sensors
 from halk.data.shape import shape
@@ -29,8 +29,8 @@ from halk.data.table import (
     concatenate,
     find_labels,
     is_empty_word,
-    numeric,
     plain,
+    read_numbers,
     take_rows,
     to_cells,
     to_words,
@@ -148,8 +148,8 @@ def _typed(table: Table, schema: Schema, name: str, cells: Cells) -> Any:
         return cells
     if name != schema.sensor:
         one = Table(table.path, (name,), [cells], range(len(cells.codes)))
-        times = timed(one, name, schema.dates)
-        for made in (times, numeric(one, name, decimal=schema.decimal)):
+        times = read_times(one, name, schema.dates)
+        for made in (times, read_numbers(one, name, decimal=schema.decimal)):
             if not made.is_wrong.any() and not made.is_empty.all():
                 return to_datetimes(made.values) if made.is_time else made.values
     return [None if is_empty_word(text) else text for text in plain(cells).tolist()]
@@ -203,9 +203,9 @@ def _stations(table: Table, schema: Schema, sensors: Sensors | None) -> Any:
         columns.append(Input(schema.target, NUMBER, schema.unit))
     for name, kind, unit in map(astuple, columns):
         if kind == TIME:
-            values = to_datetimes(timed(table, name, schema.dates).values)
+            values = to_datetimes(read_times(table, name, schema.dates).values)
         else:
-            values = numeric(table, name, decimal=schema.decimal).values
+            values = read_numbers(table, name, decimal=schema.decimal).values
         has_unit = unit and kind != TIME
         dataset[name] = ("obs", values, {"units": unit} if has_unit else {})
     return dataset.set_coords([one.name for one in schema.inputs])
@@ -250,10 +250,10 @@ def add_rows(
         for name, cells in zip(came.header, came.columns, strict=True)
     ]
     numbers = [*came.numbers, *range(last, last + n)]
-    longer = replace(came, columns=made, numbers=numbers, said=())
+    longer = replace(came, columns=made, numbers=numbers, notes=())
     asked = schema.as_asked(bool(table.wide))
     shaped = shape(longer, asked, table.wide, Findings())
-    at = timed(shaped, when, schema.dates).values[::V]
+    at = read_times(shaped, when, schema.dates).values[::V]
     whose = np.zeros(n_old + n, np.int64)
     if not table.wide and (np.diff(at[:n_old]) < 0).any():
         whose = find_labels(longer, schema.sensor).codes

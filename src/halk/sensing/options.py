@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from halk._validation import choice, integer, positive
-from halk.data.findings import meant
+from halk.data.findings import suggest
 from halk.errors import HalkError
 from halk.learners.newton import FAMILIES
 from halk.sensing.choices import Choices
@@ -81,7 +81,7 @@ class Options:
             if name not in known:
                 listed = ", ".join(known)
                 raise OptionError(
-                    f"{where}: there is no option {name!r}{meant(name, known)}; "
+                    f"{where}: there is no option {name!r}{suggest(name, known)}; "
                     f"options are {listed}"
                 )
         use = found.get("use")
@@ -131,7 +131,7 @@ class Options:
         for name in (*(self.use or ()), *self.widths):
             if not any(name in (part.name, part.source) for part in parts):
                 raise OptionError(
-                    f"there is no input {name!r}{meant(name, names)}; inputs are "
+                    f"there is no input {name!r}{suggest(name, names)}; inputs are "
                     f"{', '.join(names)}"
                 )
         chosen = list(start.parts)
