@@ -1,6 +1,5 @@
 """Who talks to whom, from a file: an edge list or GraphML."""
 
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from halk.data import naming
 from halk.data.files import PathLike
 from halk.data.findings import problems, suggest
 from halk.data.sources import import_extra, read_table
-from halk.data.table import Table, labels, number, read_numbers, to_text
+from halk.data.table import Table, labels, read_numbers
 from halk.errors import DataError
 
 ENDS = (("from", "to"), ("source", "target"), ("a", "b"), ("i", "j"), ("u", "v"))
@@ -31,20 +30,23 @@ def read_edges(source: Any) -> list[Edge]:
     """
     is_path = isinstance(source, str) or hasattr(source, "__fspath__")
     if is_path and Path(source).suffix.casefold() in {".graphml", ".xml"}:
-        return _from_graphml(source)
-    if is_path or not isinstance(source, list | tuple | set):
+        rows = _read_graphml(source)
+    elif is_path or not isinstance(source, list | tuple | set):
         return _from_table(read_table(source, "graph"))
-    found = []
-    for edge in source:
-        if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
+    else:
+        rows = [tuple(edge) if isinstance(edge, list) else edge for edge in source]
+    for edge in rows:
+        if not isinstance(edge, tuple) or len(edge) not in (2, 3):
             rule = "an edge must be two names, perhaps a tolerance"
             raise DataError(f"{rule}, got {edge!r}")
-        limit = _tolerance(edge[2]) if len(edge) > 2 else None
-        found.append((str(edge[0]), str(edge[1]), limit))
-    return found
+    if not rows:
+        return []
+    columns = zip(*[(*edge, None)[:3] for edge in rows], strict=True)
+    named = dict(zip(("from", "to", "tolerance"), columns, strict=True))
+    return _from_table(read_table(named, "graph"))
 
 
-def _from_graphml(path: PathLike) -> list[Edge]:
+def _read_graphml(path: PathLike) -> list[Any]:
     networkx = import_extra("networkx", "GraphML", "graphs")
     try:
         graph = networkx.read_graphml(path)
@@ -56,20 +58,10 @@ def _from_graphml(path: PathLike) -> list[Edge]:
         node: str(data.get("label") or data.get("name") or node)
         for node, data in graph.nodes(data=True)
     }
-    found = []
-    for one, other, data in graph.edges(data=True):
-        limit = next((data[name] for name in TOLERANCE if name in data), None)
-        found.append((names[one], names[other], _tolerance(limit)))
-    return found
-
-
-def _tolerance(found: Any) -> float | None:
-    if found is None:
-        return None
-    value = number(to_text(found))
-    if not 0 <= value < inf:
-        raise DataError(f"tolerances must be numbers, not negative, got {found!r}")
-    return value
+    return [
+        (names[one], names[other], *(data[key] for key in TOLERANCE if key in data))
+        for one, other, data in graph.edges(data=True)
+    ]
 
 
 def _from_table(table: Table) -> list[Edge]:

@@ -18,8 +18,7 @@ from halk.errors import DataError
 class Row(NamedTuple):
     """A row: a reading; a gap, if ``y`` is None; or, with ``wrong``, neither."""
 
-    number: int
-    """Of its line, from 1."""
+    number: int  # of its line, from 1
     x: tuple[float, ...] | None
     y: float | None
     wrong: str = ""
