@@ -101,7 +101,8 @@ def write_csv(table: Table, schema: Schema, added: Added, file: TextIO) -> None:
         units = dict.fromkeys(new, schema.unit) | dict(came.units)
         writer.writerow([units.get(name, "") for name, _ in pairs])
     has_comma = schema.decimal == COMMA
-    texts = [_texts(cells, has_comma, name in came.header) for name, cells in pairs]
+    n_old = len(pairs) - len(added) * max(len(table.wide), 1)
+    texts = [_texts(cells, has_comma, k < n_old) for k, (_, cells) in enumerate(pairs)]
     writer.writerows(zip(*texts, strict=True))
 
 
