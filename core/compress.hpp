@@ -32,7 +32,7 @@ struct Block {
 };
 
 struct Counts {  // how steps ended: weights moved only; atoms changed; Q had to be computed anew
-  std::int64_t moved = 0, projected = 0, repaired = 0;
+  double moved = 0.0, projected = 0.0, repaired = 0.0;
 };
 
 // Sweep operator: exchange row and column k of a symmetric matrix between "in the inverse"

@@ -1,6 +1,7 @@
 // Kernels: rows of values k(point, atom). Atoms are stored feature by feature, points row by row.
 #pragma once
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "simd.hpp"
@@ -204,7 +205,7 @@ inline std::shared_ptr<Kernel> make_kernel(const std::string& name, int p,
     if (formula.gain == 0.0) kernel->at_itself = formula.at(0.0);
     return kernel;
   }
-  return nullptr;
+  throw std::invalid_argument("unknown kernel " + name);
 }
 
 // A kernel of all features but the last, a label, times `between` where labels differ.

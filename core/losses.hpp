@@ -2,6 +2,7 @@
 // subgradient.
 #pragma once
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "simd.hpp"
@@ -12,13 +13,26 @@ struct Bound {
   double target, curvature;
 };
 
+template <std::size_t N>
+int find_name(const char* const (&names)[N], const std::string& name) {
+  const auto* found = std::find(names, names + N, name);
+  if (found == names + N) throw std::invalid_argument("unknown formula " + name);
+  return int(found - names);
+}
+
 struct Loss {
   enum Kind { squared, huber, absolute, epsilon_insensitive, quantile, logistic, hinge, python };
   static constexpr const char* NAMES[] = {"squared",  "huber",    "absolute", "epsilon_insensitive",
                                           "quantile", "logistic", "hinge",    "python"};
-  Kind kind = squared;
-  double parameter = 0.0, curvature = 0.0;
+  Kind kind;
+  double parameter, curvature;
   std::function<double(double, double)> python_slope;
+
+  Loss(const std::string& name, double parameter, double curvature, decltype(python_slope) slope)
+      : kind(Kind(find_name(NAMES, name))),
+        parameter(parameter),
+        curvature(curvature),
+        python_slope(std::move(slope)) {}
 
   // A subgradient in the prediction a.
   double slope(double a, double y) const {
@@ -55,17 +69,26 @@ struct Loss {
 struct Proximity {
   enum Kind { squared, absolute, huber, python };
   static constexpr const char* NAMES[] = {"squared", "absolute", "huber", "python"};
-  Kind kind = squared;
-  double parameter = 0.0, curvature = 1.0;
-  std::function<void(const double*, const double*, int, double*, double*)> python_compare;
+  Kind kind;
+  double parameter, curvature;
+  using Values = std::vector<double>;
+  std::function<std::pair<Values, Values>(const Values&, const Values&)> python_compare;
+
+  Proximity(const std::string& name, double parameter, double curvature,
+            decltype(python_compare) value_and_slope)
+      : kind(Kind(find_name(NAMES, name))),
+        parameter(parameter),
+        curvature(curvature),
+        python_compare(std::move(value_and_slope)) {}
 
   // h(a, b) and its slope in a, for n pairs. h is symmetric: the slope in b is that of h(b, a).
   void compare(const double* a, const double* b, int n, double* value, double* slope) const {
-    if (kind == python) {
-      if (n > 0) python_compare(a, b, n, value, slope);
-      return;
+    if (kind == python && n > 0) {
+      const auto [h, d] = python_compare({a, a + n}, {b, b + n});
+      std::copy_n(h.data(), n, value);
+      std::copy_n(d.data(), n, slope);
     }
-    for (int k = 0; k < n; ++k) {
+    for (int k = 0; k < n && kind != python; ++k) {
       const double d = a[k] - b[k], size = std::abs(d), c = parameter;
       const bool is_square = kind == squared || (kind == huber && size <= c);
       const double steepness = is_square ? size : kind == absolute ? 1.0 : c;

@@ -1,35 +1,23 @@
-// One agent by itself, with its own edges: makes exactly the step that it makes in a network.
+// One agent by itself: a network of one, whose neighbours are elsewhere. It makes, by hand, exactly
+// the step that it makes among them.
 #pragma once
+#include "network.hpp"
 #include "tape.hpp"
-#include "target.hpp"
 
 namespace halk {
 
 template <class Agent>
-struct Peer {
-  using Settings = typename Agent::Settings;
-  using Pace = typename Agent::Pace;
-  using Edge = typename Agent::Edge;
-  using Answer = typename Agent::Answer;
+class Peer : public Network<Agent> {
+ public:
+  using Base = Network<Agent>;
+  using Base::settings, Base::edges;
+  using typename Base::Answer, typename Base::Edge, typename Base::Pace, typename Base::Settings;
 
-  Settings settings;
-  Pace pace;
-  std::vector<Edge> edges;
-  Arena arena;
-  Agent agent;
-  typename Agent::Workspace workspace;
-  Array scratch;
-
-  Peer(Settings s, Pace pace, std::vector<Edge> edges)
-      : settings(std::move(s)),
-        pace(pace),
-        edges(std::move(edges)),
-        agent(arena, settings),
-        workspace(arena, settings.kernel->p) {}
-  Peer(const Peer&) = delete;
+  Peer(Settings s, std::vector<Pace> pace, std::vector<Edge> edges)
+      : Base(std::move(s), alone(std::int64_t(edges.size())), std::move(pace), edges) {}
 
   // Infinite where the kernel itself leaves the finite numbers.
-  double predict(const double* x) {
+  double predict_one(const double* x) {
     if (!(agent.kernel(settings).diagonal(x) <= LARGEST))
       return std::numeric_limits<double>::infinity();
     return agent.predict(settings, x, scratch);
@@ -37,53 +25,52 @@ struct Peer {
 
   // Learn a reading (second order); returns what the queries carry.
   double adapt(const double* x, double y) {
-    workspace.tape.rewind();
-    agent.adapt(settings, pace, workspace, x, y);
-    return agent.take_reading(settings, workspace, x, y, int(edges.size()));
+    return guard([&] {
+      agent.adapt(settings, this->paces[0], ws, x, y);
+      return agent.take_reading(settings, ws, x, y, int(edges.size()));
+    });
   }
 
   // What the agent answers to queries.
   void answer(const Queries& queries, Answer* out) {
-    workspace.tape.rewind();
-    agent.listen(workspace);
-    agent.answer(settings, workspace, queries, edges.data(), out, {});
+    ws.tape.rewind();
+    agent.listen(ws);
+    agent.answer(settings, ws, queries, edges.data(), out, {});
   }
 
   // The rest of a step: a reading at x if there is one (else null) with one answer per edge, and
   // the queries that pull, in the order of neighbours.
-  void update(const double* x, double y, const Answer* answers, double around,
-              const Queries& queries, const Asker* askers) {
+  double update(const double* x, double y, const Answer* answers, double around,
+                const Queries& queries, const Asker* askers) {
     const int degree = int(edges.size());
-    take_back_on_error([&] {
-      workspace.tape.rewind();
+    return guard([&] {
       if (x)
-        agent.take_reading(settings, workspace, x, y, degree);
+        agent.take_reading(settings, ws, x, y, degree);
       else
-        agent.listen(workspace);
+        agent.listen(ws);
       std::vector<Answer> given(queries.n);
-      agent.answer(settings, workspace, queries, edges.data(), given.data(), {});
-      workspace.tape.rewind();
-      agent.update(settings, pace, workspace, {degree, edges.data(), answers}, askers, around);
+      agent.answer(settings, ws, queries, edges.data(), given.data(), {});
+      ws.tape.rewind();
+      return agent.update(settings, this->paces[0], ws, {degree, edges.data(), answers}, askers,
+                          around);
     });
   }
 
-  // An exception of a user's own component leaves the agent as it was before the call.
+  Agent& agent = this->agents[0];
+
+ private:
+  Array scratch;
+  typename Agent::Workspace& ws = this->workspaces[0]->agent;
+
+  static Graph alone(std::int64_t degree) {
+    const std::vector<std::int64_t> nobody(degree, 0);
+    return {{0, degree}, nobody, nobody};
+  }
   template <class F>
-  void take_back_on_error(F f) {
-    if (!settings.is_python()) return f();
-    Dictionary before = agent.D.make_like();
-    before.assign(agent.D, agent.D.m, true);
-    const auto old_state = agent.state;
-    const auto old_edges = edges;
-    try {
-      f();
-    } catch (...) {
-      agent.D.assign(before, before.m, true);
-      agent.state = old_state;
-      agent.resume();
-      edges = old_edges;
-      throw;
-    }
+  double guard(F f) {
+    this->save(0);
+    ws.tape.rewind();
+    return this->take_back_on_error(f);
   }
 };
 
