@@ -127,11 +127,11 @@ static void bind_components(nb::module_& m) {
       .def(nb::init<SharedKernel, SharedKernel, bool>(), "left"_a, "right"_a, "is_sum"_a);
   m.def("native_kernel", &make_kernel, "name"_a, "n_features"_a, "length_scale"_a, "parameters"_a);
   nb::class_<Loss>(m, "Loss")
-      .def(nb::init<std::string, double, double, decltype(Loss::python_slope)>(), "name"_a,
-           "parameter"_a, "curvature"_a, "slope"_a)
+      .def(nb::init<int, double, double, decltype(Loss::python_slope)>(), "kind"_a, "parameter"_a,
+           "curvature"_a, "slope"_a)
       .def("slope", &Loss::slope, "a"_a, "y"_a);
   nb::class_<Proximity>(m, "Proximity")
-      .def(nb::init<std::string, double, double, decltype(Proximity::python_compare)>(), "name"_a,
+      .def(nb::init<int, double, double, decltype(Proximity::python_compare)>(), "kind"_a,
            "parameter"_a, "curvature"_a, "value_and_slope"_a)
       .def("compare", &compare, "a"_a, "b"_a);
   nb::class_<Adaptation>(m, "Adaptation")

@@ -2,8 +2,6 @@
 // subgradient.
 #pragma once
 #include <functional>
-#include <stdexcept>
-#include <string>
 
 #include "simd.hpp"
 
@@ -13,26 +11,11 @@ struct Bound {
   double target, curvature;
 };
 
-template <std::size_t N>
-int find_name(const char* const (&names)[N], const std::string& name) {
-  const auto* found = std::find(names, names + N, name);
-  if (found == names + N) throw std::invalid_argument("unknown formula " + name);
-  return int(found - names);
-}
-
 struct Loss {
   enum Kind { squared, huber, absolute, epsilon_insensitive, quantile, logistic, hinge, python };
-  static constexpr const char* NAMES[] = {"squared",  "huber",    "absolute", "epsilon_insensitive",
-                                          "quantile", "logistic", "hinge",    "python"};
-  Kind kind;
+  int kind;
   double parameter, curvature;
   std::function<double(double, double)> python_slope;
-
-  Loss(const std::string& name, double parameter, double curvature, decltype(python_slope) slope)
-      : kind(Kind(find_name(NAMES, name))),
-        parameter(parameter),
-        curvature(curvature),
-        python_slope(std::move(slope)) {}
 
   // A subgradient in the prediction a.
   double slope(double a, double y) const {
@@ -68,18 +51,10 @@ struct Loss {
 
 struct Proximity {
   enum Kind { squared, absolute, huber, python };
-  static constexpr const char* NAMES[] = {"squared", "absolute", "huber", "python"};
-  Kind kind;
+  int kind;
   double parameter, curvature;
   using Values = std::vector<double>;
   std::function<std::pair<Values, Values>(const Values&, const Values&)> python_compare;
-
-  Proximity(const std::string& name, double parameter, double curvature,
-            decltype(python_compare) value_and_slope)
-      : kind(Kind(find_name(NAMES, name))),
-        parameter(parameter),
-        curvature(curvature),
-        python_compare(std::move(value_and_slope)) {}
 
   // h(a, b) and its slope in a, for n pairs. h is symmetric: the slope in b is that of h(b, a).
   void compare(const double* a, const double* b, int n, double* value, double* slope) const {

@@ -38,7 +38,7 @@ def native_kernel(
 class Loss:
     def __init__(
         self,
-        name: str,
+        kind: int,
         parameter: float,
         curvature: float,
         slope: Callable[[float, float], float],
@@ -48,7 +48,7 @@ class Loss:
 class Proximity:
     def __init__(
         self,
-        name: str,
+        kind: int,
         parameter: float,
         curvature: float,
         value_and_slope: Callable[[list[float], list[float]], tuple[Floats, Floats]],

@@ -23,6 +23,7 @@ class Proximity(Formula):
     """A symmetric convex distance ``h(a, b)`` of two values, zero where they agree."""
 
     curvature = 1.0
+    _kinds = ("squared", "absolute", "huber")
 
     def native(self) -> _core.Proximity:
         """Return the proximity for the core, which calls back where it has none."""
