@@ -181,15 +181,12 @@ inline bool try_weights_only(const ScaledKernel& kernel, const Dictionary& D, Bl
   const int b = B.b, end = D.end(), ld = padded(b);
   const double limit = budget * budget;
   if (!is_precise(D, B, limit)) return false;
-  ensure(B.weights, end);
+  for (Array* a : {&B.weights, &B.P, &B.before}) ensure(*a, end);
   const double rounding = D.bound_rounding(kernel.kernel->at_itself);
   if (b == 1) return try_weights_only_one(D, B, limit, rounding);
-  ensure(B.T, std::size_t(b) * ld);
-  ensure(B.rows, std::size_t(b) * ld);
+  for (Array* a : {&B.T, &B.rows}) ensure(*a, std::size_t(b) * ld);
   ensure(B.columns, std::size_t(B.p) * ld);
-  ensure(B.P, end);
   ensure(B.z, std::size_t(b) * end);
-  ensure(B.before, end);
   double* T = B.T.data();
   for (int r = 0; r < b; ++r)
     for (int f = 0; f < B.p; ++f) B.columns[std::size_t(f) * ld + r] = B.point(r)[f];
@@ -238,18 +235,14 @@ class Projection {
     W.assign(D, n, false);
     for (int a = 0; a < D.m; ++a) W.vector(2)[a] = a;
     for (int r = 0; r < B.b; ++r) {
-      const double *row = B.k[r], *solved = B.u[r];
-      if (W.m > D.m) {  // after growth u is another
-        kernel.rows(W.atoms(), B.point(r), 1, k.data(), ld);
-        W.multiply_Q(k.data(), u.data());
-        row = k.data(), solved = u.data();
-      }
-      const double s = B.kxx[r] - dot(row, solved, W.end());
-      if (W.is_significant(s, row, B.kxx[r])) {
-        W.grow(B.point(r), solved, s, B.c[r]);
+      kernel.rows(W.atoms(), B.point(r), 1, k.data(), ld);
+      W.multiply_Q(k.data(), u.data());
+      const double s = B.kxx[r] - dot(k.data(), u.data(), W.end());
+      if (W.is_significant(s, k.data(), B.kxx[r])) {
+        W.grow(B.point(r), u.data(), s, B.c[r]);
         W.vector(2)[W.m - 1] = D.m + r;
       } else {
-        axpy(W.weights(), B.c[r], solved, W.end());  // in the span: absorbed
+        axpy(W.weights(), B.c[r], u.data(), W.end());  // in the span: absorbed
       }
     }
     remove_atoms(budget);

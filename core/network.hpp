@@ -346,9 +346,9 @@ class Network {
     std::vector<Dictionary*> all;
     for (Agent& agent : agents) all.push_back(&agent.D);
     for (auto& [i, old] : saved) all.push_back(&old.D);
-    std::sort(all.begin(), all.end(), [](auto a, auto b) { return a->address() < b->address(); });
+    std::sort(all.begin(), all.end(), [](auto a, auto b) { return a->weights() < b->weights(); });
     for (std::size_t k = 0; k < all.size(); ++k) {
-      if (k % 1024 == 0) arena.give_back_below(all[k]->address());
+      if (k % 1024 == 0) arena.give_back_below(all[k]->weights());
       all[k]->move_to(fresh);
     }
     arena.swap(fresh);
