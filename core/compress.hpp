@@ -229,21 +229,24 @@ class Projection {
   void run(const ScaledKernel& kernel, Dictionary& D, const Block& B, double budget,
            Counts& counts) {
     ++counts.projected;
-    n = D.m + B.b;
-    ld = padded(n);
-    remember(D, B);
-    W.assign(D, n, false);
-    for (int a = 0; a < D.m; ++a) W.vector(2)[a] = a;
+    start(D.m + B.b, B.p);
+    W.assign(D, D.m + B.b, false);
+    for (int a = 0; a < D.m; ++a) {
+      D.copy_atom(a, x.data());
+      W.vector(2)[a] = n;
+      add(x.data(), D.weights()[a]);
+    }
     for (int r = 0; r < B.b; ++r) {
       kernel.rows(W.atoms(), B.point(r), 1, k.data(), ld);
       W.multiply_Q(k.data(), u.data());
       const double s = B.kxx[r] - dot(k.data(), u.data(), W.end());
       if (W.is_significant(s, k.data(), B.kxx[r])) {
         W.grow(B.point(r), u.data(), s, B.c[r]);
-        W.vector(2)[W.m - 1] = D.m + r;
+        W.vector(2)[W.m - 1] = n;
       } else {
         axpy(W.weights(), B.c[r], u.data(), W.end());  // in the span: absorbed
       }
+      add(B.point(r), B.c[r]);
     }
     remove_atoms(budget);
     if (!is_within(kernel, budget) || W.measure_drift(kernel) > MAX_DRIFT) {
@@ -257,13 +260,8 @@ class Projection {
   // of the atoms kept.
   const Dictionary& run(const ScaledKernel& kernel, const double* atoms, const double* w, int count,
                         double budget) {
-    n = count;
-    ld = padded(n);
-    reserve(kernel.p());
-    for (int a = 0; a < n; ++a)
-      for (int f = 0; f < kernel.p(); ++f)
-        features[std::size_t(f) * ld + a] = atoms[std::size_t(a) * kernel.p() + f];
-    std::copy_n(w, n, weights.data());
+    start(count, kernel.p());
+    for (int a = 0; a < count; ++a) add(atoms + std::size_t(a) * kernel.p(), w[a]);
     repair(kernel, budget);
     return W;
   }
@@ -274,22 +272,17 @@ class Projection {
   std::vector<double> x;
   int n = 0, ld = 0;
 
-  void reserve(int p) {
+  void start(int most, int p) {
+    n = 0;
+    ld = padded(most);
     features.assign(std::size_t(p) * ld, 0.0);
     weights.assign(ld, 0.0);
-    ensure(k, ld);
-    ensure(u, ld);
+    for (Array* a : {&k, &u}) ensure(*a, ld);
     x.resize(p);
   }
-  void remember(const Dictionary& D, const Block& B) {
-    reserve(B.p);
-    for (int f = 0; f < B.p; ++f) {
-      double* row = &features[std::size_t(f) * ld];
-      std::copy_n(D.features() + std::size_t(f) * D.room, D.m, row);
-      for (int r = 0; r < B.b; ++r) row[D.m + r] = B.point(r)[f];
-    }
-    std::copy_n(D.weights(), D.m, weights.data());
-    std::copy_n(B.c.data(), B.b, weights.data() + D.m);
+  void add(const double* point, double weight) {
+    for (std::size_t f = 0; f < x.size(); ++f) features[f * ld + n] = point[f];
+    weights[n++] = weight;
   }
   void remove_atoms(double budget) {
     double spent = 0.0, cost;
