@@ -2,6 +2,8 @@
 // destructive KOMP with pre-fitting: the atom whose removal costs least goes, as long as the
 // distance to f~ stays within the budget.
 #pragma once
+#include <numeric>
+
 #include "dictionary.hpp"
 
 namespace halk {
@@ -16,7 +18,8 @@ struct Block {
   };
   std::vector<Stage> stages;
   std::vector<double> rest;
-  std::vector<char> is_in;
+  std::vector<int> in, out;
+  std::vector<char> is_kept;
   Array T, rows, columns, P, z, before, weights;
 
   void resize(int n, int features) {
@@ -62,40 +65,41 @@ HALK_INLINE double smallest_margin(const double* HALK_RESTRICT w, const double* 
 
 // Eliminate the new points from their Schur complement T, cheapest first; record every stage.
 inline void remove_new_points(const Dictionary& D, Block& B, int ld, double rounding) {
-  const int b = B.b;
   double* T = B.T.data();
-  B.is_in.assign(b, 0);
-  B.rest.assign(B.c.begin(), B.c.end());
-  B.stages.clear();
-  int n = 0;
-  for (; n < b; ++n) {  // largest pivot first
-    int best = -1;
-    for (int a = 0; a < b; ++a)
-      if (!B.is_in[a] && (best < 0 || T[a * ld + a] > T[best * ld + best])) best = a;
-    if (!D.is_significant(T[best * ld + best], B.k[best], B.kxx[best], rounding)) break;
-    B.is_in[best] = 1;
-    sweep(T, ld, b, best);
+  auto &in = B.in, &out = B.out;
+  in.clear();
+  out.resize(B.b);
+  std::iota(out.begin(), out.end(), 0);
+  while (!out.empty()) {  // largest pivot first
+    const auto is_less = [&](int a, int o) { return T[a * ld + a] < T[o * ld + o]; };
+    const auto best = std::max_element(out.begin(), out.end(), is_less);
+    if (!D.is_significant(T[*best * ld + *best], B.k[*best], B.kxx[*best], rounding)) break;
+    sweep(T, ld, B.b, *best);
+    in.push_back(*best);
+    out.erase(best);
   }
-  for (int a = 0; n < b && a < b; ++a)  // points in the span of the others are absorbed by them
-    for (int i = 0; i < b && !B.is_in[a]; ++i)
-      if (B.is_in[i]) B.rest[i] += B.c[a] * T[i * ld + a];
-  for (; n > 0; --n) {
-    int gone = -1;
-    double cost = 0.0;
-    for (int a = 0; a < b; ++a) {
-      if (!B.is_in[a]) continue;
-      const double c = B.rest[a] * B.rest[a] / -T[a * ld + a];
-      if (gone < 0 || c <= cost * (1.0 + TIE)) gone = a, cost = c;
+  std::sort(in.begin(), in.end());
+  B.rest.assign(B.c.begin(), B.c.end());
+  for (int a : out)  // points in the span of the others are absorbed by them
+    for (int i : in) B.rest[i] += B.c[a] * std::exchange(T[i * ld + a], 0.0);
+  B.stages.clear();
+  while (!in.empty()) {
+    auto gone = in.begin();
+    double cost = std::numeric_limits<double>::infinity();
+    for (auto a = in.begin(); a != in.end(); ++a) {
+      const double c = B.rest[*a] * B.rest[*a] / -T[*a * (ld + 1)];
+      if (c <= cost * (1.0 + TIE)) gone = a, cost = c;
     }
-    double *row = T + gone * ld, *kept = B.rows.data() + B.stages.size() * ld;
-    const double f = -1.0 / row[gone], share = B.rest[gone] * f;
-    for (int a = 0; a < b; ++a) kept[a] = B.is_in[a] ? -row[a] : 0.0;
+    const int g = *gone;
+    double* kept = B.rows.data() + B.stages.size() * ld;
+    for (int a = 0; a < ld; ++a) kept[a] = -T[g * ld + a];
+    const double f = 1.0 / kept[g], share = B.rest[g] * f;
     B.stages.push_back({share, f, cost});
-    B.is_in[gone] = 0;
-    for (int i = 0; i < b; ++i) {
-      if (!B.is_in[i]) continue;
+    in.erase(gone);
+    for (int i : in) {
       B.rest[i] -= kept[i] * share;
       axpy(T + i * ld, kept[i] * f, kept, ld);
+      T[i * ld + g] = 0.0;
     }
   }
 }
@@ -154,9 +158,9 @@ inline bool is_bound_enough(const Dictionary& D, Block& B, int ld, double square
   const int b = B.b, end = D.end();
   double *L = B.rows.data(), *P = B.P.data();
   std::copy_n(B.T.data(), std::size_t(b) * ld, L);
-  B.is_in.resize(b);
-  factor_cholesky(L, ld, b, 1e-9, B.is_in.data());
-  if (std::find(B.is_in.begin(), B.is_in.end(), 0) != B.is_in.end()) return false;
+  B.is_kept.resize(b);
+  factor_cholesky(L, ld, b, 1e-9, B.is_kept.data());
+  if (std::find(B.is_kept.begin(), B.is_kept.end(), 0) != B.is_kept.end()) return false;
   std::fill_n(P, end, 0.0);
   for (int r = 0; r < b; ++r) {  // forward substitution, one row of L^-1 U at a time
     double* z = B.z.data() + std::size_t(r) * end;
