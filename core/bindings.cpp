@@ -280,7 +280,7 @@ static void restore(Network<Agent>& n, nb::dict state) {
   }
 }
 
-// ------------------------------------------------------- network and agent
+// ----------------------------------------------------------------- networks
 
 template <class Agent>
 static void make_network(Network<Agent>* self, const typename Agent::Settings& settings, Ints start,
@@ -379,54 +379,48 @@ static nb::object variance(Network<SecondOrder>& n, Ints agents, In<2> X) {
   });
 }
 
-template <class Agent>
-static void make_peer(Peer<Agent>* self, const typename Agent::Settings& settings, In<2> edges,
-                      In<2> pace) {
-  require(pace.shape(0) == 1, "pace must be one row");
-  new (self) Peer<Agent>(settings, read_rows<typename Agent::Pace>(pace, "pace"),
-                         read_rows<typename Agent::Edge>(edges, "edges"));
-}
+// By hand: a network of one agent whose neighbours are elsewhere.
 
 template <class Agent>
-static const double* check_point(const Peer<Agent>& a, In<1> x) {
-  require(x.size() == std::size_t(a.settings.kernel->p), "x must have all features");
+static const double* check_point(const Network<Agent>& n, In<1> x) {
+  require(x.size() == std::size_t(n.settings.kernel->p), "x must have all features");
   return x.data();
 }
 template <class Agent>
-static Queries check_queries(const Peer<Agent>& a, In<2> x, Given<const int, 1> edge,
+static Queries check_queries(const Network<Agent>& n, In<2> x, Given<const int, 1> edge,
                              In<1> multiplier) {
-  require(x.shape(1) == std::size_t(a.settings.kernel->p) && edge.size() == x.shape(0) &&
+  require(x.shape(1) == std::size_t(n.settings.kernel->p) && edge.size() == x.shape(0) &&
               multiplier.size() == x.shape(0),
           "queries must fit together");
   for (std::size_t r = 0; r < edge.size(); ++r)
-    require(edge(r) >= 0 && std::size_t(edge(r)) < a.edges.size(), "edge must be one there is");
+    require(edge(r) >= 0 && std::size_t(edge(r)) < n.edges.size(), "edge must be one there is");
   return {int(x.shape(0)), x.data(), multiplier.data(), edge.data()};
 }
 
 template <class Agent>
-static nb::object answer(Peer<Agent>& a, In<2> x, Given<const int, 1> edge, In<1> multiplier) {
+static nb::object answer(Network<Agent>& n, In<2> x, Given<const int, 1> edge, In<1> multiplier) {
   std::vector<typename Agent::Answer> out(x.shape(0));
-  a.answer(check_queries(a, x, edge, multiplier), out.data());
+  Peer<Agent>{n}.answer(check_queries(n, x, edge, multiplier), out.data());
   return to_rows(out, itself);
 }
 
 // carried: value and std per query.
 template <class Agent>
-static void update(Peer<Agent>& a, std::optional<In<1>> x, double y, In<2> answers, double around,
-                   In<2> queries, Given<const int, 1> edge, In<1> multiplier, In<2> carried) {
+static void update(Network<Agent>& n, std::optional<In<1>> x, double y, In<2> answers,
+                   double around, In<2> queries, Given<const int, 1> edge, In<1> multiplier,
+                   In<2> carried) {
   const auto given = read_rows<typename Agent::Answer>(answers, "answers");
   const auto askers = read_rows<Asker>(carried, "carried");
-  require(given.size() == a.edges.size() && askers.size() == queries.shape(0),
+  require(given.size() == n.edges.size() && askers.size() == queries.shape(0),
           "there must be an answer per edge, and an asker per query");
-  a.update(x ? check_point(a, *x) : nullptr, y, given.data(), around,
-           check_queries(a, queries, edge, multiplier), askers.data());
+  Peer<Agent>{n}.update(x ? check_point(n, *x) : nullptr, y, given.data(), around,
+                        check_queries(n, queries, edge, multiplier), askers.data());
 }
 
 template <class Agent>
-static void bind_order(nb::module_& m, const std::string& prefix) {
+static void bind_network(nb::module_& m, const char* name) {
   using N = Network<Agent>;
-  using P = Peer<Agent>;
-  nb::class_<N> network(m, (prefix + "Network").c_str());
+  nb::class_<N> network(m, name);
   network
       .def("__init__", &make_network<Agent>, "settings"_a, "start"_a, "neighbour"_a, "reverse"_a,
            "edges"_a, "paces"_a)
@@ -445,25 +439,25 @@ static void bind_order(nb::module_& m, const std::string& prefix) {
                    alone(+[](N& n, In<2> v) { from_rows(n.edges, v, "edges", itself); }))
       .def_prop_ro("counts", alone(+[](N& n) { return to_rows(n.workspaces, counts_in); }))
       .def_ro("steps_made", &N::steps_made)
-      .def_ro("is_torn", &N::is_torn);
-  nb::class_<P, N> peer(m, (prefix + "Peer").c_str());
-  peer.def("__init__", &make_peer<Agent>, "settings"_a, "edges"_a, "pace"_a)
-      .def("predict_one", alone(+[](P& a, In<1> x) { return a.predict_one(check_point(a, x)); }),
-           "x"_a)
+      .def_ro("is_torn", &N::is_torn)
+      .def("predict_one",
+           alone(+[](N& n, In<1> x) { return Peer<Agent>{n}.predict(check_point(n, x)); }), "x"_a)
       .def("answer", alone(&answer<Agent>), "queries"_a, "edge"_a, "multiplier"_a)
-      .def("adopt", alone(+[](P& a, double value, double std) {
-             a.agent.state.target.adopt(value, std, a.settings.standardization);
+      .def("adopt", alone(+[](N& n, double value, double std) {
+             n.agents[0].state.target.adopt(value, std, n.settings.standardization);
            }),
            "value"_a, "std"_a)
       .def("update", alone(&update<Agent>), "x"_a.none(), "y"_a, "answers"_a, "around"_a,
            "queries"_a, "edge"_a, "multiplier"_a, "carried"_a);
-  if constexpr (Agent::ADAPTS_FIRST) {
-    network.def("variance", alone(&variance), "agents"_a, "X"_a);
-    peer.def("adapt", alone(+[](P& a, In<1> x, double y) { return a.adapt(check_point(a, x), y); }),
+  if constexpr (Agent::ADAPTS_FIRST)
+    network.def("variance", alone(&variance), "agents"_a, "X"_a)
+        .def("adapt", alone(+[](N& n, In<1> x, double y) {
+               return Peer<Agent>{n}.adapt(check_point(n, x), y);
+             }),
              "x"_a, "y"_a);
-  } else {
-    peer.def("observe", alone(+[](P& a, double y) { a.agent.observe(a.settings, y); }), "y"_a);
-  }
+  else
+    network.def("observe", alone(+[](N& n, double y) { n.agents[0].observe(n.settings, y); }),
+                "y"_a);
 }
 
 // --------------------------------------------------------------- functions
@@ -519,8 +513,8 @@ static nb::dict build_info() {
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // kernels in Python live until the interpreter ends
   bind_components(m);
-  bind_order<FirstOrder>(m, "");
-  bind_order<SecondOrder>(m, "Newton");
+  bind_network<FirstOrder>(m, "Network");
+  bind_network<SecondOrder>(m, "NewtonNetwork");
   m.def("compress", &compress, "kernel"_a, "atoms"_a, "weights"_a, "budget"_a);
   m.def("dots", &dots, "A"_a, "i"_a, "B"_a, "j"_a);
   m.def("add_rows", &add_rows, "out"_a.noconvert(), "i"_a, "c"_a, "B"_a, "j"_a);

@@ -169,7 +169,7 @@ class CoreAgent(ABC):
     kernel: Kernel
     loss: Loss
     settings: Settings | NewtonSettings
-    _core: _core.Peer | _core.NewtonPeer
+    _core: _core.Network | _core.NewtonNetwork
     _n_core_features: int
     """Of points with their label, if they have one."""
     _is_second: ClassVar[bool]
@@ -184,6 +184,11 @@ class CoreAgent(ABC):
         self._n_core_features = self.n_features
         self._reading: tuple[Vector, float, float] | None = None
         self._queries: dict[int, Query] = {}
+
+    def _graph(self) -> tuple[Indices, Indices, Indices]:
+        """Return the graph of one agent; its neighbours are elsewhere."""
+        nobody = np.zeros(len(self.neighbours), np.int64)
+        return np.array([0, len(nobody)]), nobody, nobody
 
     # looking inside
 
@@ -374,7 +379,7 @@ class Agent(CoreAgent):
     """
 
     settings: Settings
-    _core: _core.Peer
+    _core: _core.Network
     _is_second = False
 
     def __init__(
@@ -392,7 +397,8 @@ class Agent(CoreAgent):
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
         self._advice = f"use step='normalized', or a step size below {pace.step_size:g}"
         native = native_settings(components, settings, n_features)
-        self._core = _core.Peer(native, start_edges(tolerance), np.array([pace]))
+        edges, paces = start_edges(tolerance), np.array([pace])
+        self._core = _core.Network(native, *self._graph(), edges, paces)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (
@@ -487,7 +493,7 @@ class NewtonAgent(CoreAgent):
     """
 
     settings: NewtonSettings
-    _core: _core.NewtonPeer
+    _core: _core.NewtonNetwork
     _is_second = True
     _advice = "give length scales and noise in the unit of the readings"
 
@@ -509,7 +515,8 @@ class NewtonAgent(CoreAgent):
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
         edges = start_edges(tolerance, settings.start, is_second=True)
         native = settings.native(kernel, loss, self._n_core_features)
-        self._core = _core.NewtonPeer(native, edges, np.array([[self.noise]]))
+        paces = np.array([[self.noise]])
+        self._core = _core.NewtonNetwork(native, *self._graph(), edges, paces)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (
