@@ -17,7 +17,7 @@ class Arena {
   Arena() = default;
   Arena(const Arena&) = delete;
   ~Arena() {
-    for (auto& [data, bytes] : chunks) unmap(data, bytes);
+    for (auto& chunk : chunks) give_back(chunk);
   }
 
   // n doubles, n a multiple of LANES; aligned to a cache line, not initialised.
@@ -44,9 +44,9 @@ class Arena {
   // to a new arena, in the order of addresses, giving back what lies below them on the way.
   bool is_wasteful() const { return n_taken > CHUNK && n_free > n_taken / 8; }
   void give_back_below(const double* address) {
-    std::erase_if(chunks, [&](const auto& chunk) {
-      const bool is_below = chunk.first + chunk.second <= reinterpret_cast<const char*>(address);
-      if (is_below) unmap(chunk.first, chunk.second);
+    std::erase_if(chunks, [&](const Chunk& chunk) {
+      const bool is_below = chunk.data + chunk.bytes <= reinterpret_cast<const char*>(address);
+      if (is_below) give_back(chunk);
       return is_below;
     });
   }
@@ -61,40 +61,27 @@ class Arena {
 
  private:
   static constexpr std::size_t PAGE = std::size_t(2) << 20, CHUNK = 4 * PAGE;
+  struct Chunk {
+    char* data;
+    std::size_t bytes;
+    std::align_val_t alignment() const { return std::align_val_t(bytes < PAGE ? 64 : PAGE); }
+  };
   std::mutex mutex;
   std::map<std::size_t, std::vector<double*>> free_slabs;
-  std::vector<std::pair<char*, std::size_t>> chunks;
+  std::vector<Chunk> chunks;
   char* next = nullptr;
   std::size_t remaining = 0, n_taken = 0, n_free = 0;  // bytes
 
   void add_chunk(std::size_t bytes) {  // the rest of the last chunk is lost
-    const std::size_t wanted = std::max(bytes, chunks.empty() ? PAGE / 32 : CHUNK);
-    const std::size_t usable = (wanted + 63) / 64 * 64;
-    const std::size_t mapped = usable < PAGE ? usable : usable + PAGE;
-    char* data = map(mapped);
-    chunks.push_back({data, mapped});
-    next = data;
-    remaining = usable;
-    if (usable < PAGE) return;
-    next =
-        reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(data) + PAGE - 1) / PAGE * PAGE);
+    Chunk fresh{nullptr, std::max(bytes, chunks.empty() ? PAGE / 32 : CHUNK)};
+    next = fresh.data = static_cast<char*>(::operator new(fresh.bytes, fresh.alignment()));
+    remaining = fresh.bytes;
+    chunks.push_back(fresh);
 #if defined(__linux__)
-    madvise(next, usable, MADV_HUGEPAGE);
+    if (fresh.bytes >= PAGE) madvise(next, fresh.bytes, MADV_HUGEPAGE);
 #endif
   }
-#if defined(__linux__)
-  static char* map(std::size_t bytes) {
-    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) throw std::bad_alloc();
-    return static_cast<char*>(data);
-  }
-  static void unmap(char* data, std::size_t bytes) { munmap(data, bytes); }
-#else
-  static char* map(std::size_t bytes) {
-    return static_cast<char*>(::operator new(bytes, std::align_val_t(64)));
-  }
-  static void unmap(char* data, std::size_t) { ::operator delete(data, std::align_val_t(64)); }
-#endif
+  static void give_back(const Chunk& chunk) { ::operator delete(chunk.data, chunk.alignment()); }
 };
 
 }  // namespace halk
