@@ -53,7 +53,8 @@ template <class Items, class F>
 static void from_rows(Items& items, In<2> rows, const std::string& name, F get) {
   constexpr std::size_t width = sizeof(get(items[0])) / sizeof(double);
   require(rows.shape(0) == items.size() && rows.shape(1) == width,
-          name + " must have " + std::to_string(width) + " columns");
+          name + " must have shape (" + std::to_string(items.size()) + ", " +
+              std::to_string(width) + ")");
   const double* row = rows.data();
   for (auto& item : items)
     std::memcpy(static_cast<void*>(&get(item)), row, width * sizeof(double)), row += width;

@@ -102,7 +102,7 @@ struct Pointwise final : Kernel {
             Prefetch next) const override {
     if (a.n == 0) return;
     const double inverse = 1.0 / scale;
-    // The next agent's memory, spread over the rows (1.1x at 1,000 agents).
+    // The next agent's memory, spread over the rows (1.2 to 1.3x at 20,000 agents).
     const std::size_t lines = b ? (next.n / LANES + b - 1) / b : 0;
     for (int r = 0; r < b; ++r, x += p, out += ld) {
       for (std::size_t q = 0; q < lines; ++q, next.data += LANES) HALK_PREFETCH(next.data);

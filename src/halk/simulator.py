@@ -103,12 +103,12 @@ class CoreSimulator:
         most = int(np.diff(readings.start).max(initial=0))
         n_threads = self.n_threads if most >= WORTH_SHARING else 1
         try:
-            agent, *seen = self._core.run(*readings, n_threads)
+            agent, *_ = seen = self._core.run(*readings, n_threads)
         finally:
             self.steps_made = self._core.steps_made
         if agent >= 0:
             raise divergence(agent, self.steps_made, float(self.paces[agent, 0]))
-        return Record(*seen)
+        return Record(*seen[1:])
 
     def learn_one(self, x: Any, y: Any, takes_labels: bool) -> bool:
         """Make one step if ``x`` and ``y`` are arrays as they should be, fast.
