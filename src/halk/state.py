@@ -30,7 +30,7 @@ TOLERANCE, MULTIPLIER, VIOLATION, ASKED, TOLD = range(5)
 known in second order only.
 """
 
-WIDTHS = {False: (12, 4), True: (60, 6)}
+WIDTHS = {False: (12, 4), True: (61, 6)}
 """Numbers per agent and per edge, of first and second order."""
 
 
