@@ -7,8 +7,8 @@ those of its neighbours. What is shared between them is not: the floor of d = 4 
 products.
 
 Rows with ``cap`` are of dictionaries that are full, and readings that are all new to
-them. Every atom taken in takes a rank-one update of Q in and, since another must go, one
-out; S gets and loses a row, which is no arithmetic. Which one goes is seen from the
+them. Every atom taken in takes a rank-one update of Q and, since another must go, a
+second one; S gets and loses a row, which is no arithmetic. Which goes is seen from the
 weights, another product per step. Moving rows together, looking for the cheapest atom
 and watching the drift of Q are the engine's own.
 """

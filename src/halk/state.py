@@ -35,7 +35,7 @@ WIDTHS = {False: (12, 4), True: (61, 6)}
 
 
 def start_edges(
-    tolerance: Vector, multiplier: float = 0.0, is_second: bool = False
+    tolerance: Vector, multiplier: float | Vector = 0.0, is_second: bool = False
 ) -> Matrix:
     """Return the numbers of edges before the first step."""
     edges = np.zeros((len(tolerance), WIDTHS[is_second][1]))
