@@ -5,6 +5,9 @@ Twelve agents in a ring, each with four neighbours. Their fields are a common on
 hundred readings with a noise of 0.2, nine in ten of them in a window of its own. The
 tolerance of an edge is what it truly takes. Errors are those against the truth, over
 the whole domain, each reading learned once.
+
+Learners find their length scale, noise and unit themselves, but for those that are
+given the ones that the ring was drawn with.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ class Ring(NamedTuple):
     network: Network
     X: Any  # (T, V, 1)
     Y: Matrix
+    std: float  # of the fields, before they were drawn
 
     def error(self, model: Any) -> float:
         """Return the root mean square error of a model, over agents and grid."""
@@ -61,7 +65,14 @@ def make_ring(difference: float, seed: int, n_steps: int = 100) -> Ring:
     network = Network(V, PAIRS)
     i, j = network.edges.T  # the tolerance is an average over what i reads
     gaps = 0.5 * (share[i] * (truth[i] - truth[j]) ** 2).sum(axis=1)
-    return Ring(truth, replace(network, tolerance=gaps), X[..., None], Y)
+    std = float(np.hypot(1.0, difference))
+    return Ring(truth, replace(network, tolerance=gaps), X[..., None], Y, std)
+
+
+def given(ring: Ring) -> dict[str, Any]:
+    """Return the numbers that the ring was drawn with."""
+    noise = (NOISE / ring.std) ** 2
+    return {"length_scale": SCALE, "noise": noise, "standardize": (0.0, ring.std)}
 
 
 def learn(ring: Ring, network: Network | None = None, **settings: Any) -> NewtonHALK:
@@ -83,8 +94,8 @@ def learn_first(ring: Ring, n_passes: int = 1) -> HALK:
 class Pooled:
     """One second-order agent that learns everybody's readings."""
 
-    def __init__(self, ring: Ring) -> None:
-        self.model = NewtonHALK(Network(1), max_atoms=100)
+    def __init__(self, ring: Ring, **settings: Any) -> None:
+        self.model = NewtonHALK(Network(1), max_atoms=100, **settings)
         self.model.learn_many(ring.X.reshape(-1, 1, 1), ring.Y.reshape(-1, 1))
 
     def predict(self, agent: int, X: Any) -> Any:
@@ -100,6 +111,9 @@ METHODS: dict[str, Callable[[Ring], Any]] = {
     "... with identity 1": lambda r: learn(r, exchange="readings", identity=1.0),
     "alone": lambda r: learn(r, Network(V)),
     "pooled": Pooled,
+    "together, given numbers": lambda r: learn(r, **given(r)),
+    "alone, given numbers": lambda r: learn(r, Network(V), **given(r)),
+    "pooled, given numbers": lambda r: Pooled(r, **given(r)),
     "first order, one pass": learn_first,
     "first order, 20 passes": lambda r: learn_first(r, 20),
 }
@@ -134,8 +148,10 @@ def main() -> None:
     from rich.table import Table
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=6, help="how many, from 100 on")
-    seeds = range(100, 100 + parser.parse_args().seeds)
+    parser.add_argument("--seeds", type=int, default=6, help="how many")
+    parser.add_argument("--first", type=int, default=100, help="the first of them")
+    arguments = parser.parse_args()
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
     columns = [measure(difference, seeds) for difference in DIFFERENCES]
     table = Table("difference", *map(str, DIFFERENCES), title="error")
     for name in METHODS:

@@ -77,8 +77,8 @@ class Dictionary {
     m = n;
   }
   void read_diagonal() {
-    trace = 0.0;
-    for (int k = 0; k < m; ++k) diagonal()[k] = Q(k)[k], trace += std::abs(Q(k)[k]);
+    for (int k = 0; k < m; ++k) diagonal()[k] = Q(k)[k];
+    sum_diagonal();
   }
 
   double evaluate(const ScaledKernel& kernel, const double* x, Array& scratch) const {
@@ -113,8 +113,9 @@ class Dictionary {
     Q(m)[m] = f;
     set_atom(m, x);
     weights()[m] = weight;
-    ++m;
-    read_diagonal();
+    for (int k = 0; k < m; ++k) diagonal()[k] += f * u[k] * u[k];  // as in Q, bit for bit
+    diagonal()[m++] = f;
+    sum_diagonal();
   }
 
   // Remove an atom and refit the others: the function moves by sqrt(w_k^2 / Q_kk).
@@ -124,60 +125,68 @@ class Dictionary {
     std::copy_n(Q(gone), end(), q);
     const double f = -1.0 / q[gone];
     axpy(weights(), weights()[gone] * f, q, end());
+    for (int k = 0; k < m; ++k) diagonal()[k] += f * q[k] * q[k];
     add_outer_product(Q(), room, m, f, q);
     erase(gone);
-    read_diagonal();
+    sum_diagonal();
   }
 
   // Erase an atom everywhere without a refit; the others keep their order.
   void erase(int gone) {
+    const int wide = end();
     --m;
-    const std::size_t n_after = (m - gone) * sizeof(double);
-    for (int i = 0; i < n_vectors + p; ++i) {
-      double* v = vector(i);
-      std::memmove(v + gone, v + gone + 1, n_after);
-      v[m] = i == 1 ? -1.0 : 0.0;
-    }
+    for (int i = 0; i < n_vectors + p; ++i) close_gap(vector(i), vector(i), gone, wide);
+    diagonal()[m] = -1.0;
     for (int i = 0; i < n_matrices; ++i) {
-      for (int k = 0; k <= m; ++k) {
-        if (k == gone) continue;
-        double *from = matrix(i) + std::size_t(k) * room, *to = from - (k > gone ? room : 0);
-        if (to != from) std::memcpy(to, from, gone * sizeof(double));
-        std::memmove(to + gone, from + gone + 1, n_after);
-        to[m] = 0.0;
-      }
-      std::fill_n(matrix(i) + std::size_t(m) * room, m + 1, 0.0);
+      double* row = matrix(i);
+      for (int k = 0; k <= m; ++k, row += room)
+        if (k != gone) close_gap(row, k < gone ? row : row - room, gone, wide);
+      std::fill_n(row - room, wide, 0.0);
     }
   }
 
   // The atom whose removal costs least, w_k^2 / Q_kk, which is written to cost; the newest in a
   // tie, where what was spent before counts too.
   int find_cheapest(double spent, double& cost) const {
-    int best = -1;
-    cost = std::numeric_limits<double>::infinity();
-    const double *w = weights(), *q = diagonal();
-    for (int k = 0; k < m; ++k) {
+    const double *HALK_RESTRICT w = weights(), *HALK_RESTRICT q = diagonal();
+    double least = std::numeric_limits<double>::infinity();
+    HALK_SIMD_MIN(least)
+    for (int k = 0; k < end(); ++k) {
       const double c = w[k] * w[k] / q[k];
-      if (c <= cost + TIE * (spent + cost) || best < 0) best = k, cost = std::min(c, cost);
+      least = std::min(least, k < m ? c : least);
     }
-    return best;
+    cost = least;
+    const double limit = cost + TIE * (spent + cost);
+    double newest = 0.0;
+    HALK_SIMD_MIN(newest)
+    for (int k = 0; k < end(); ++k) {
+      const double c = w[k] * w[k] / q[k];
+      newest = std::min(newest, k < m && c <= limit ? -double(k) : 0.0);
+    }
+    return int(-newest);
   }
 
   // Measure |Q k(a) - e_a| at the atom most at risk: how far Q is from the inverse.
   double measure_drift(const ScaledKernel& kernel) {
+    Array scratch;
+    return measure_drift(kernel, scratch);
+  }
+  double measure_drift(const ScaledKernel& kernel, Array& scratch) {
     drift = 0.0;
     if (m == 0) return drift;
-    Array x(p), k(end()), u(end());
+    ensure(scratch, 2 * end() + padded(p));
+    double *k = scratch.data(), *u = k + end(), *x = u + end();
     int risky = 0;
     double most = -1.0;
+    const bool is_stationary = std::isfinite(kernel.kernel->at_itself);
     for (int a = 0; a < m; ++a) {
-      copy_atom(a, x.data());
-      const double risk = diagonal()[a] * kernel.diagonal(x.data());
+      if (!is_stationary) copy_atom(a, x);
+      const double risk = diagonal()[a] * (is_stationary ? 1.0 : kernel.diagonal(x));
       if (risk > most) most = risk, risky = a;
     }
-    copy_atom(risky, x.data());
-    kernel.rows(atoms(), x.data(), 1, k.data(), end());
-    multiply_Q(k.data(), u.data());
+    copy_atom(risky, x);
+    kernel.rows(atoms(), x, 1, k, end());
+    multiply_Q(k, u);
     u[risky] -= 1.0;
     for (int a = 0; a < m; ++a)
       if (!(std::abs(u[a]) <= drift)) drift = std::abs(u[a]);
@@ -228,8 +237,26 @@ class Dictionary {
   std::unique_ptr<double[], Release> slab;
   int p, n_vectors, n_matrices;
 
+  void sum_diagonal() {
+    double s[LANES] = {};
+    for (int k = 0; k < end(); k += LANES)
+      for (int l = 0; l < LANES; ++l) s[l] += k + l < m ? std::abs(diagonal()[k + l]) : 0.0;
+    trace = sum_lanes(s);
+  }
+  // to = from without its entry `gone`, and a zero behind; both have n entries, which is padded,
+  // and may be the same. Reads one entry more.
+  static void close_gap(const double* from, double* to, int gone, int n) {
+    for (int k = to == from ? gone / LANES * LANES : 0; k < n; k += LANES) {
+      HALK_SIMD
+      for (int l = 0; l < LANES; ++l) {
+        const double stays = from[k + l], moves = from[k + l + 1];
+        to[k + l] = k + l < gone ? stays : moves;
+      }
+    }
+    to[n - 1] = 0.0;
+  }
   std::size_t size(int wide) const {
-    return (std::size_t(n_vectors + p) + std::size_t(n_matrices) * wide) * wide;
+    return (std::size_t(n_vectors + p) + std::size_t(n_matrices) * wide) * wide + LANES;
   }
   void clear() {
     std::fill_n(weights(), size(room), 0.0);

@@ -34,11 +34,12 @@ struct NewtonSettings {
 
 class SecondOrder {
  public:
-  static constexpr double SILENT = 1e-9;   // multipliers below neither pull nor ask for a variance
-  static constexpr double HUGE = 1e150;    // residuals beyond it are not learned
-  static constexpr double SETTLED = 20;    // readings after which the robust threshold is narrower
-  static constexpr double CERTAIN = 0.01;  // answers of a larger variance count less than half
-  static constexpr int MAX_PENDING = 16;   // updates of S that are applied in one pass
+  static constexpr double SILENT = 1e-9;    // multipliers below neither pull nor ask for a variance
+  static constexpr double HUGE = 1e150;     // residuals beyond it are not learned
+  static constexpr double SETTLED = 20;     // readings after which the robust threshold is narrower
+  static constexpr double CERTAIN = 0.01;   // answers of a larger variance count less than half
+  static constexpr double EPSILON = 1e-15;  // of rounding, where Q grows
+  static constexpr int MAX_PENDING = 16;    // updates of S that are applied in one pass
   static constexpr bool ADAPTS_FIRST = true;
 
   using Settings = NewtonSettings;
@@ -61,6 +62,7 @@ class SecondOrder {
   struct State {
     RobustTarget target;
     double readings = 0.0, suspects = 0.0, has_grown = 0.0;
+    double drift = 0.0;  // of Q K from the identity: an estimate, measured when it is too large
   };
   struct Header {
     int n_points;
@@ -140,12 +142,11 @@ class SecondOrder {
     const int end = D.end(), p = s.kernel->p;
     ensure(ws.asked, std::size_t(queries.n) * end);
     kernel(s).rows(D.atoms(), queries.x, queries.n, ws.asked.data(), end, next);
-    refresh_weights();
     for (int r = 0; r < queries.n; ++r) {
       const double *x = queries.x + std::size_t(r) * p, *k = ws.asked.data() + std::size_t(r) * end;
       Edge& edge = edges[queries.edge[r]];
       edge.told = std::min(queries.multiplier[r], s.largest_multiplier);
-      double value = dot(k, D.weights(), end), variance = 0.0;
+      double value, variance = 0.0;
       if (s.exchanges_readings || edge.told > SILENT) {
         Point at = look(s, ws, x, k);
         at.multiplier = edge.told;
@@ -154,6 +155,9 @@ class SecondOrder {
         const double* u = push_point(ws, at, x);
         value = dot(u, values(), end);
         variance = at.s + span_of(u, u + end);
+      } else {
+        refresh_weights();
+        value = dot(k, D.weights(), end);
       }
       const double std = state.target.std;
       out[r] = {is_scaled(s) ? state.target.to_unit(value) : NAN, square(std) * variance};
@@ -283,7 +287,7 @@ class SecondOrder {
     if (phi > 0.0) noise += std::max(square(r / phi) - noise - v, 0.0);  // redescending
     const double c = 1.0 / (noise + v);
     if (!(c > 0.0 && c < LARGEST && std::abs(r) < HUGE)) return;  // nothing to learn from
-    if (at.s > s.novelty * at.kxx) gain = grow(ws, x, u, gain, at.s, v);
+    if (at.s > s.novelty * at.kxx) gain = grow(ws, at, x, u, gain, v);
     axpy(values(), c * r, gain, D.end());
     double* left = variances();
     for (int a = 0; a < D.end(); ++a) left[a] = std::max(left[a] - c * gain[a] * gain[a], 0.0);
@@ -311,23 +315,25 @@ class SecondOrder {
   }
 
   // Make x an atom: about its value only what the atoms tell is known. Returns its gain.
-  double* grow(Workspace& ws, const double* x, const double* u, const double* gain, double s,
+  double* grow(Workspace& ws, const Point& at, const double* x, const double* u, const double* gain,
                double v) {
     const int m = D.m;
     const double value = dot(u, values(), D.end());
     ensure(ws.gain, D.end() + LANES);
     std::copy_n(gain, D.end(), ws.gain.data());
     flush(ws);
-    D.grow(x, u, s, 0.0);
+    D.reserve(m + 1);
     for (int a = 0; a < m; ++a) S(a)[m] = S(m)[a] = ws.gain[a];
     S(m)[m] = variances()[m] = v;
     values()[m] = value;
+    D.grow(x, u, at.s, 0.0);
     double* fresh = ws.pending.data();
     std::copy_n(ws.gain.data(), m, fresh);
     fresh[m] = v;
     std::fill(fresh + m + 1, fresh + D.end(), 0.0);
     ++ws.n_flushed;
     state.has_grown = 1.0;
+    state.drift += (state.drift + EPSILON) * at.kxx / at.s;  // the error of s, over s
     return fresh;
   }
 
@@ -348,10 +354,10 @@ class SecondOrder {
 
   // N0: back towards the prior.
   void forget(const Settings& s, Workspace& ws, double beta) {
-    Array x(D.n_features());
+    ensure(ws.gain, padded(D.n_features()));
     for (int a = 0; a < D.m; ++a) {
-      D.copy_atom(a, x.data());
-      kernel(s).rows(D.atoms(), x.data(), 1, ws.k.data(), D.end());
+      D.copy_atom(a, ws.gain.data());
+      kernel(s).rows(D.atoms(), ws.gain.data(), 1, ws.k.data(), D.end());
       double* row = S(a);
       for (int k = 0; k < D.end(); ++k) row[k] = beta * row[k] + (1.0 - beta) * ws.k[k];
       variances()[a] = row[a];
@@ -436,10 +442,13 @@ class SecondOrder {
   // N6: KOMP. A removal keeps the values and the covariance at the other atoms.
   void compress(const Settings& s, Workspace& ws) {
     const bool has_grown = std::exchange(state.has_grown, 0.0) != 0.0;
-    if (has_grown && D.measure_drift(kernel(s)) > MAX_DRIFT) {
-      D.rebuild(kernel(s));
-      is_stale = true;
-      ++ws.counts.repaired;
+    if (!(state.drift <= MAX_DRIFT)) {
+      if (D.measure_drift(kernel(s), ws.k) > MAX_DRIFT) {
+        D.rebuild(kernel(s));
+        is_stale = true;
+        ++ws.counts.repaired;
+      }
+      state.drift = D.drift;
     }
     const double limit = has_grown ? square(s.budget) : 0.0;
     double spent = 0.0, cost;

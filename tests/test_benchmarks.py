@@ -205,6 +205,8 @@ ROWS = [
     ("single", "at most 2.4 us"),
     ("second-d4-m30", "at most 3 x floor"),
     ("second-large-d4-m30", "at most 4.5 x floor"),
+    ("second-cap-d4-m30", "at most 3 x floor"),
+    ("second-large-cap-d0-m15", "at most 4.5 x floor"),
     ("kernel-Laplacian-p1", "at most 5 x Gaussian"),
     ("loss-Huber", "at most 5 x Squared"),
     ("adaptive-LeaveOneOut", "at most 5 x Fixed"),

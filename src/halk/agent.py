@@ -34,6 +34,7 @@ from halk.state import (
     ADAPTATION,
     ASKED,
     MULTIPLIER,
+    OFFSET,
     SCALE,
     STD,
     SUSPECTS,
@@ -98,17 +99,28 @@ class NewtonSettings(NamedTuple):
     removes_offset: bool  # of the target
     removes_std: bool
     first_multiplier: float  # mu_0
+    unit: tuple[float, float]  # mean and std of targets that all count in
 
-    @property
-    def start(self) -> float:
-        """What multipliers start from."""
-        return 0.0 if self.exchanges_readings else self.first_multiplier
+    def start_edges(self, tolerance: Vector, noise: Any) -> Matrix:
+        """Return the numbers of edges before the first step; noise is their agents'.
+
+        Neighbours may differ by the tolerance wherever they meet, and repeating it does
+        not make them more alike: so a multiplier starts lower where the tolerance is
+        above the noise. Not if agents measure their unit, which nobody knows yet.
+        """
+        start = np.full(len(tolerance), self.first_multiplier)
+        if self.exchanges_readings:
+            start[:] = 0.0
+        elif not self.removes_std:
+            variance = noise * self.unit[1] ** 2
+            start *= variance / (variance + 2.0 * tolerance)
+        return start_edges(tolerance, start, is_second=True)
 
     def native(
         self, kernel: Kernel, loss: Loss, n_features: int
     ) -> _core.NewtonSettings:
         """Return the settings for the core."""
-        numbers: Any = self[:-1]
+        numbers: Any = self[:-2]
         return _core.NewtonSettings(kernel.native(n_features), loss.native(), *numbers)
 
 
@@ -513,10 +525,13 @@ class NewtonAgent(CoreAgent):
         self.noise, self.index = positive("noise", noise), index
         self._n_core_features += settings.exchanges_readings
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
-        edges = start_edges(tolerance, settings.start, is_second=True)
+        edges = settings.start_edges(tolerance, self.noise)
         native = settings.native(kernel, loss, self._n_core_features)
         paces = np.array([[self.noise]])
         self._core = _core.NewtonNetwork(native, *self._graph(), edges, paces)
+        target = self.target
+        target[[OFFSET, STD]] = settings.unit
+        self.target = target
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (

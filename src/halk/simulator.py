@@ -17,8 +17,10 @@ from halk.state import (
     ADOPTED,
     ASKED,
     MULTIPLIER,
+    OFFSET,
     READS,
     SCALE,
+    STD,
     SUSPECTS,
     TARGET,
     TOLERANCE,
@@ -320,9 +322,12 @@ class NewtonSimulator(CoreSimulator):
             network.indptr,
             network.neighbours,
             network.reverse,
-            start_edges(network.tolerance, settings.start, is_second=True),
+            settings.start_edges(network.tolerance, noise[network.edges[:, 0]]),
             self.paces,
         )
+        target = self.target
+        target[:, [OFFSET, STD]] = settings.unit
+        self.target = target
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (

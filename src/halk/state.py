@@ -30,12 +30,12 @@ TOLERANCE, MULTIPLIER, VIOLATION, ASKED, TOLD = range(5)
 known in second order only.
 """
 
-WIDTHS = {False: (12, 4), True: (60, 6)}
+WIDTHS = {False: (12, 4), True: (61, 6)}
 """Numbers per agent and per edge, of first and second order."""
 
 
 def start_edges(
-    tolerance: Vector, multiplier: float = 0.0, is_second: bool = False
+    tolerance: Vector, multiplier: float | Vector = 0.0, is_second: bool = False
 ) -> Matrix:
     """Return the numbers of edges before the first step."""
     edges = np.zeros((len(tolerance), WIDTHS[is_second][1]))

@@ -37,6 +37,42 @@ def assert_same_state(one: Any, other: Any) -> None:
         np.testing.assert_array_equal(value, second[name], err_msg=name)
 
 
+def test_a_unit_given_is_the_one_found() -> None:
+    """Agents that count in the mean and std found learn what those learn that did."""
+    found = taught(NewtonHALK(NETWORK, **NUMBERS), n_steps=200)
+    unit = found._search.unit
+    assert abs(unit[0] - 20) < 0.5
+    assert abs(unit[1] - 0.7) < 0.3
+    given = taught(NewtonHALK(NETWORK, standardize=unit, **NUMBERS), n_steps=200)
+    assert given.is_settled
+    assert_same_state(found.agent("a"), given.agent("a"))
+    np.testing.assert_array_equal(found.multipliers, given.multipliers)
+    np.testing.assert_array_equal(found.predict(0, [[0.3]]), given.predict(0, [[0.3]]))
+    agent = NewtonHALK(NETWORK, standardize=[20.0, 0.7], **NUMBERS).agent("a", 1)
+    assert agent.predict([0.5]) == 20.0
+
+
+@pytest.mark.parametrize(
+    ("noise", "tolerance", "standardize", "start"),
+    [
+        (0.02, 0.04, False, 0.02),
+        (0.02, 0.0, False, 0.1),
+        (0.02, 0.04, (5.0, 2.0), 0.05),
+        (0.02, 0.04, True, 0.1),
+    ],
+)
+def test_multipliers_start_low_where_the_tolerance_is_wide(
+    noise: float, tolerance: float, standardize: Any, start: float
+) -> None:
+    model = NewtonHALK(
+        Network.path(2, tolerance), length_scale=1.0, noise=noise,
+        standardize=standardize,
+    )  # fmt: skip
+    model.prepare(1)
+    np.testing.assert_allclose(model.multipliers, start)
+    np.testing.assert_allclose(model.agent(0).multipliers, start)
+
+
 # Arguments ---------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -54,6 +90,12 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "length scale": ({"length_scale": -1.0}, "length_scale must be positive"),
     "length scale typo": ({"length_scale": "atuo"}, r"length_scale must be .*'atuo'"),
     "noise typo": ({"noise": "atuo"}, "noise must be a number, got 'atuo'"),
+    "unit": ({"standardize": (1.0, 0.0)}, "standardize must be positive, got 0"),
+    "units": ({"standardize": [1.0]}, "standardize must have"),
+    "unit of labels": (
+        {"standardize": (1.0, 2.0), "loss": losses.Logistic()},
+        r"standardize must be False for the Logistic loss.*got \(1.0, 2.0\)",
+    ),
     "noise": ({"noise": 0.0}, "noise must be positive, got 0.0"),
     "noise of one": ({"noise": [0.1, -0.1, 0.1]}, "noise must be positive"),
     "noises": ({"noise": [0.1, 0.1]}, r"one entry per agent \(3\), got 2 entries"),
@@ -167,9 +209,9 @@ def test_other_tolerances_hold_from_the_next_step_on(
     moved, stays = (NewtonHALK(NETWORK, **numbers) for _ in range(2))
     for model in (moved, stays):
         model.learn_many(X[:60], Y[:60])
-    moved.set_tolerance(0.5)
-    np.testing.assert_array_equal(moved.network.tolerance, 0.5)
-    fresh = NewtonHALK(Network(3, [(0, 1), (1, 2)], 0.5), **numbers)
+    moved.set_tolerance(1e-4)
+    np.testing.assert_array_equal(moved.network.tolerance, 1e-4)
+    fresh = NewtonHALK(Network(3, [(0, 1), (1, 2)], 1e-4), **numbers)
     fresh.load_state_dict(60, 1, moved.state_dict())
     for model in (moved, stays, fresh):
         model.learn_many(X[60:], Y[60:])
@@ -177,7 +219,7 @@ def test_other_tolerances_hold_from_the_next_step_on(
     assert (moved.multipliers != stays.multipliers).any()
     moved.save(tmp_path / "a")
     np.testing.assert_array_equal(
-        NewtonHALK.load(tmp_path / "a").network.tolerance, 0.5
+        NewtonHALK.load(tmp_path / "a").network.tolerance, 1e-4
     )
     with pytest.raises(ValueError, match="tolerance must"):
         moved.set_tolerance(-1.0)

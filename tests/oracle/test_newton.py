@@ -113,6 +113,8 @@ class Twin(reference.NewtonHALK):
             agent.sample, agent.n_kept, agent.is_settled = [], 0, False
             agent.removes_offset = bool(standardize)
             agent.removes_std = standardize is True
+            if agent.removes_std:  # nobody knows the unit of tolerances yet
+                agent.multipliers[:] = agent.told[:] = agent.settings.first_multiplier
 
     def _query(self, i: int, j: int, x: Any, own: float) -> Any:
         query = super()._query(i, j, x, own)
@@ -338,6 +340,7 @@ def test_noise_may_differ_by_agent() -> None:
     ours = NewtonHALK(network, parts.kernel, noise=noise, standardize=False)
     for agent, own in zip(plain.agents, noise, strict=True):
         agent.settings = agent.settings._replace(noise=float(own))
+        agent.multipliers[:] = agent.told[:] = 0.1 * own / (own + 2 * 0.01)
     assert_same_steps(ours, plain, *stream(network, parts, 3))
 
 

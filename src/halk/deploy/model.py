@@ -122,7 +122,7 @@ def _check_unit(keys: Keys, arguments: dict[str, Any]) -> None:
     """Let agents measure their targets; a unit of all is found with all readings."""
     has_labels = getattr(arguments.get("loss"), "takes_labels", False)
     unit = arguments.setdefault("standardize", not has_labels)
-    rule = 'be true, "offset" or false: what is common to all no agent knows'
+    rule = 'be true, "offset", false or [mean, std]: what is common no agent finds out'
     keys.must(unit != "common", "standardize", rule, unit)
 
 

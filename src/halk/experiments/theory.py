@@ -21,7 +21,7 @@ from halk.trace import Trace
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 SLOPE = (-0.6, -0.4)
 """What counts as a slope of about -1/2."""
-NEWTON_SLOPE, NEAR = -0.85, 0.05
+NEWTON_SLOPE, NEAR = -0.9, 0.05
 """What counts as about -1, and as near: a share of the largest multiplier."""
 NEWTON_STEPS = 100_000
 """Steps at most, since every one is looked at."""
@@ -114,7 +114,7 @@ class Theory(Experiment):
         }
         violation = [_violation(results, seed) for seed in seeds]
         orders = [_orders(results, seed) for seed in seeds]
-        newton = [_newton_slope(results, seed) for seed in seeds]
+        newton = [_newton_slope(results)] if seeds else []
         multipliers = [_newton_multipliers(results, seed) for seed in seeds]
         return [
             Claim(
@@ -133,9 +133,10 @@ class Theory(Experiment):
             ),
             Claim(
                 "theory/newton-rate", "NewtonHALK's average Lagrangian gap falls as "
-                "log(T) / T", "ours", {"exact": _verdict(newton)},
-                "taken as: a slope of -0.85 or less in log-log; log(T) / T has -0.89 "
-                "from 1e3 to 1e5",
+                "1 / T", "ours", {"exact": _verdict(newton)},
+                "taken as: the mean gap over the seeds has a slope of -0.9 or less in "
+                "log-log; log(T) / T alone has -0.89 from 1e3 to 1e5, single seeds "
+                "-0.87 to -0.96",
             ),
             Claim(
                 "theory/newton-multipliers", "NewtonHALK's multipliers tend to those "
@@ -195,19 +196,24 @@ def _slope(results: Results, coupling: str, seed: int) -> tuple[bool, Numbers]:
     return SLOPE[0] <= slope <= SLOPE[1], numbers
 
 
-def _newton_slope(results: Results, seed: int) -> tuple[bool, Numbers]:
-    newton, exact = (
-        results.where(method="gap", coupling=coupling, zeta=0.0, seed=seed)
-        for coupling in ("newton", "exact")
-    )
+def _newton_slope(results: Results) -> tuple[bool, Numbers]:
+    found = results.where(method="gap", coupling="newton", zeta=0.0)
+    steps = sorted({result.settings["n_steps"] for result in found})
     slope, other = (
         _fitted(
-            [result.settings["n_steps"] for result in found],
-            [result.numbers["lagrangian_gap"] for result in found],
+            steps,
+            [
+                _mean_gap(results.where(method="gap", coupling=c, zeta=0.0, n_steps=T))
+                for T in steps
+            ],
         )
-        for found in (newton, exact[: len(newton)])
+        for c in ("newton", "exact")
     )
     return slope <= NEWTON_SLOPE, {"NewtonHALK": slope, "HALK, same T": other}
+
+
+def _mean_gap(found: Sequence[Result]) -> float:
+    return float(np.mean([result.numbers["lagrangian_gap"] for result in found]))
 
 
 def _newton_multipliers(results: Results, seed: int) -> tuple[bool, Numbers]:

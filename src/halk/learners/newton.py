@@ -32,12 +32,11 @@ from halk.kernels import (
 )
 from halk.learners.dictionary import KernelLearner
 from halk.learners.executor import Executor
-from halk.learners.search import AUTO, Search, is_auto
+from halk.learners.search import AUTO, Search, Unit, is_auto
 from halk.learners.settings import LOSS, STANDARDIZE
 from halk.losses import as_loss
 from halk.network import Network
 from halk.simulator import NewtonSimulator
-from halk.state import OFFSET, STD
 
 FAMILIES: dict[str, Any] = {
     "gaussian": Gaussian, "laplacian": Laplacian, "matern32": Matern32,
@@ -101,14 +100,16 @@ class NewtonHALK(KernelLearner):
         With ``exchange="readings"``: the kernel falls by ``exp(-identity)`` between
         points of different agents.
     first_multiplier, dual_gain, warm_up, largest_multiplier, tightening : float
-        ``mu_0``, ``kappa``, ``t_0``, ``mu_max`` and ``nu`` of the multipliers.
-    standardize : {"common", True, "offset", False}
+        ``mu_0``, ``kappa``, ``t_0``, ``mu_max`` and ``nu`` of the multipliers. They
+        start from ``mu_0 s / (s + 2 tolerance)``, s the variance of the noise; from
+        ``mu_0`` with ``standardize=True``.
+    standardize : {"common", True, "offset", False} or (mean, std)
         Count targets from their mean, in units of their std, and put both back in
         predictions. ``"common"``: one mean and std for all agents, found with the first
         readings. True: those of every agent, measured on its first 50 readings without
         outliers; for fields whose level and range differ from place to place.
         ``"offset"``: every agent's mean. False: targets have a mean of about 0 and a
-        std of about 1.
+        std of about 1. Two numbers: the mean and std of all, as past readings have it.
     n_jobs : int, optional
         Threads that share the steps of a large network; one by default.
 
@@ -133,7 +134,7 @@ class NewtonHALK(KernelLearner):
     epsilon: float
     exchange: str
     identity: float
-    standardize: bool | str
+    standardize: Any
     n_jobs: int | None
 
     def __init__(
@@ -156,7 +157,7 @@ class NewtonHALK(KernelLearner):
         warm_up: float = 20.0,
         largest_multiplier: float = 10.0,
         tightening: float = 0.0,
-        standardize: bool | str = "common",
+        standardize: Any = "common",
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(locals())
@@ -171,8 +172,8 @@ class NewtonHALK(KernelLearner):
                 f"loss must be one that a parabola bounds ({names}), got {loss!r}; "
                 f"HALK takes any"
             )
-        choice("standardize", self.standardize, UNITS)
-        if self.standardize in (True, "offset") and loss.takes_labels:
+        is_free = self._unit == (0.0, 1.0) and not any(self._removes)
+        if loss.takes_labels and not is_free:
             raise ValueError(
                 f"standardize must be False for the {type(loss).__name__} loss, whose "
                 f"targets are labels, got {self.standardize!r}"
@@ -201,7 +202,7 @@ class NewtonHALK(KernelLearner):
         require(beta <= 1, "forgetting", "be at most 1", beta)
         nonnegative("identity", self.identity)
         choice("exchange", self.exchange, ("predictions", "readings"))
-        removes_offset, removes_std = UNITS[self.standardize]
+        removes_offset, removes_std = self._removes
         return NewtonSettings(
             **numbers,
             max_atoms=integer("max_atoms", self.max_atoms, minimum=1),
@@ -210,7 +211,24 @@ class NewtonHALK(KernelLearner):
             exchanges_readings=self.exchange == "readings",
             removes_offset=removes_offset,
             removes_std=removes_std,
+            unit=self._unit,
         )
+
+    @property
+    def _unit(self) -> Any:
+        """Mean and std that targets count in, as given; none while they are found."""
+        if isinstance(self.standardize, bool | str):
+            return 0.0, 1.0
+        offset, std = finite_array("standardize", self.standardize, (2,)).tolist()
+        return offset, positive("standardize", std)
+
+    @property
+    def _removes(self) -> tuple[bool, bool]:
+        """Whether agents measure and remove their offset, and std."""
+        if not isinstance(self.standardize, bool | str):
+            return False, False
+        choice("standardize", self.standardize, UNITS)
+        return UNITS[self.standardize]
 
     def _make_kernel(self, length_scale: Any) -> Kernel:
         if not isinstance(self.kernel, str):
@@ -219,7 +237,7 @@ class NewtonHALK(KernelLearner):
         return kernel
 
     def _make_simulator(
-        self, n_features: int, length_scale: Any, noise: Any
+        self, n_features: int, length_scale: Any, noise: Any, unit: Unit
     ) -> NewtonSimulator:
         """Return agents that have learned nothing, of certain numbers."""
         kernel = self._make_kernel(length_scale)
@@ -227,7 +245,8 @@ class NewtonHALK(KernelLearner):
         if self._settings.exchanges_readings:
             kernel, n_features = Labelled(kernel, self.identity), n_features + 1
         each = per_item("noise", noise, self.network.n_agents, "agent")
-        parts = kernel, as_loss(self.loss), self._settings, each
+        settings = self._settings._replace(unit=unit)
+        parts = kernel, as_loss(self.loss), settings, each
         return NewtonSimulator(self.network, *parts, n_features, self.n_jobs or 1)
 
     def _make_executor(self, n_features: int) -> Executor:
@@ -235,7 +254,7 @@ class NewtonHALK(KernelLearner):
         return Search(
             self._make_simulator, n_features, self.network.n_agents,
             self.length_scale if has_scale else None, self.noise,
-            "standardize" in self._finds,
+            AUTO if "standardize" in self._finds else self._unit,
         )  # fmt: skip
 
     @property
@@ -354,26 +373,22 @@ class NewtonHALK(KernelLearner):
         this learner bit for bit. ``n_features`` is needed before the first reading.
         """
         i, n_features = self._agent_of(agent, n_features)
-        length_scale, noise = self.length_scale, self.noise
+        length_scale, noise, unit = self.length_scale, self.noise, self._unit
         if self._executor is not None:
             length_scale, noise = self.length_scale_, self.noise_
+            unit = self._search.unit
         elif self._finds:
             raise ValueError(
                 f"{self._finds[0]} must be found first, or given as a number: learn "
                 f"readings, then take agents out"
             )
-        core = self._make_simulator(n_features, length_scale, noise)
+        core = self._make_simulator(n_features, length_scale, noise, unit)
         edges = slice(self.network.indptr[i], self.network.indptr[i + 1])
-        made = NewtonAgent(
-            core.kernel, core.loss, self._settings, float(core.paces[i, 0]),
+        return NewtonAgent(
+            core.kernel, core.loss, core.settings, float(core.paces[i, 0]),
             self.network.neighbours[edges].tolist(),
             self.network.tolerance[edges].copy(), n_features, i,
         )  # fmt: skip
-        if self._executor is not None:
-            target = made.target
-            target[[OFFSET, STD]] = self._search.unit
-            made.target = target
-        return made
 
     @property
     def kernel_(self) -> Any:

@@ -49,6 +49,10 @@ MANY = 20
 """Features above which there is one length scale for all."""
 
 
+Unit = tuple[float, float]
+"""Mean and std of targets."""
+
+
 class Candidate(NamedTuple):
     """Agents that have learned the readings kept, and how well they predicted them."""
 
@@ -77,25 +81,25 @@ class Search:
 
     Parameters
     ----------
-    make : function (n_features, length_scale, noise)
-        Makes agents that have learned nothing.
+    make : function (n_features, length_scale, noise, unit)
+        Makes agents that have learned nothing; targets count in the unit.
     n_features, n_agents : int
     length_scale, noise : "auto", or what is not to be looked for
-    is_common : bool
-        Whether to find mean and std of all targets, to count in.
+    unit : "auto", or mean and std
     """
 
     def __init__(
         self,
-        make: Callable[[int, Any, Any], NewtonSimulator],
+        make: Callable[[int, Any, Any, Unit], NewtonSimulator],
         n_features: int,
         n_agents: int,
         length_scale: Any,
         noise: Any,
-        is_common: bool,
+        unit: Any,
     ) -> None:
         self._make, self.n_features = make, n_features
-        self._is_common, self.unit = is_common, (0.0, 1.0)
+        self._is_common = is_auto(unit)
+        self.unit: Unit = (0.0, 1.0) if self._is_common else unit
         self._n_agents = n_agents
         self._finds = is_auto(length_scale), is_auto(noise)
         self.length_scale = length_scale
@@ -104,20 +108,13 @@ class Search:
         self.noise = START_NOISE if self._finds[1] else noise
         most = ALONE if n_agents == 1 else PER_AGENT * n_agents
         self._most, self._searched = min(most, max(LARGEST, FEWEST * n_agents)), 0
-        finds_any = any(self._finds) or is_common
+        finds_any = any(self._finds) or self._is_common
         self._kept: list[Readings] | None = [] if finds_any else None
         self.steps_made = 0
         self.live = self._simulate(self.length_scale, self.noise, self.unit)
 
-    def _simulate(
-        self, length_scale: Any, noise: Any, unit: tuple[float, float]
-    ) -> NewtonSimulator:
-        made = self._make(self.n_features, length_scale, noise)
-        if self._is_common:
-            target = made.target
-            target[:, [OFFSET, STD]] = unit
-            made.target = target
-        return made
+    def _simulate(self, length_scale: Any, noise: Any, unit: Unit) -> NewtonSimulator:
+        return self._make(self.n_features, length_scale, noise, unit)
 
     # learning
 
@@ -177,17 +174,14 @@ class Search:
         readings = _join_readings(self._kept)
         unit = _measure_unit(readings.y) if self._is_common else self.unit
         best = self._find_best(readings, unit)
-        self._searched, self.unit = (
-            len(readings.y),
-            unit,
-        )  # an interrupt changes nothing
+        self._searched, self.unit = len(readings.y), unit  # all at once: interrupts
         self.live, self.noise = best.simulator, best.noise
         if self._finds[0]:
             self.length_scale = _as_length(best.length_scale)
         if self._searched >= self._most:
             self._kept = None
 
-    def _find_best(self, readings: Readings, unit: tuple[float, float]) -> Candidate:
+    def _find_best(self, readings: Readings, unit: Unit) -> Candidate:
         labelled = self._labelled(readings)
 
         def judge(length_scale: Any, noise: Any) -> Candidate:
@@ -309,7 +303,7 @@ class Search:
             kept = [self._take_kept(state)] if "kept_y" in state else []
             n_kept = sum(len(part.y) for part in kept)
             require(searched <= n_kept, "searched", f"be at most {n_kept}", searched)
-        live = self._make(self.n_features, scale, noise)
+        live = self._simulate(scale, noise, self.unit)
         live.load_state_dict(state)
         if self._is_common:
             self.unit = tuple(live.target[0, [OFFSET, STD]].tolist())
@@ -341,7 +335,7 @@ def _as_length(scale: Vector) -> float | tuple[float, ...]:
     return tuple(scale.tolist()) if len(scale) > 1 else float(scale[0])
 
 
-def _measure_unit(y: Vector) -> tuple[float, float]:
+def _measure_unit(y: Vector) -> Unit:
     """Return mean and std of values, without those far from their median."""
     distance = np.abs(y - np.median(y))
     deviation = 1.4826 * np.median(distance)

@@ -40,8 +40,9 @@ What the equations leave open, and what is done here:
   N1. No value then moves f(x) by more than ``phi sqrt(v)``, whoever sends it.
 - **Multipliers.** The first h of an edge is its ``hbar_ij`` from the start; N5's
   denominator gets 1e-12 more. ``mu_ji`` is what j told last: with this step's query if
-  it asked, else earlier, ``mu_0`` if never. All edges move at once, by the sum before;
-  not those without an answer. The multiplier of an infinite tolerance is 0.
+  it asked, else earlier, the start of mu_ij if never. They start from
+  ``mu_0 sigma2 / (sigma2 + 2 gamma_ij)``, 0 for an infinite tolerance. All edges move
+  at once, by the sum before; not those without an answer.
 - **Compression.** At the end of the step, if atoms were added or there are more than
   ``max_atoms``. The cheapest atom goes, in a tie the newest, while there are more than
   ``max_atoms`` or the sum of all costs of this sweep is at most ``budget^2``.
@@ -71,9 +72,7 @@ from numpy.typing import ArrayLike
 from halk.reference.formulas import Array, Kernel
 
 ROUNDING, DRIFT, TIE, SILENT, HUGE = 1e-14, 1e-6, 1e-9, 1e-9, 1e150
-SETTLED = (
-    20  # readings after which the robust threshold is no longer half as wide again
-)
+SETTLED = 20  # readings after which the robust threshold is no longer wider by half
 
 Bound = Callable[[float, float, float], tuple[float, float]]
 SMOOTHING = 0.5  # of kinks, in standard deviations of the noise
@@ -197,7 +196,8 @@ class NewtonAgent:
         self.atoms = np.empty((0, n_features))
         self.values, self.covariance = np.empty(0), np.empty((0, 0))
         self.n_readings, self.has_grown = 0, False
-        start = np.where(np.isfinite(tolerance), settings.first_multiplier, 0.0)
+        ratio = settings.noise / (settings.noise + 2 * tolerance)
+        start = settings.first_multiplier * ratio
         self.multipliers, self.told = start, start.copy()
         self.disagreement = np.full(len(tolerance), np.nan)
 
