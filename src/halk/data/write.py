@@ -101,7 +101,10 @@ def write_csv(table: Table, schema: Schema, added: Added, file: TextIO) -> None:
     if came.units and came.word != "cell":  # a row of units below the header
         writer.writerow([_unit(came, schema, name, cells) for name, cells in pairs])
     has_comma = schema.decimal == COMMA
-    columns = [_texts(cells, has_comma, name in came.header) for name, cells in pairs]
+    n_old = len(pairs) - len(added) * max(len(table.wide), 1)
+    columns = [
+        _texts(cells, has_comma, k < n_old) for k, (_, cells) in enumerate(pairs)
+    ]
     writer.writerows(zip(*columns, strict=True))
 
 
