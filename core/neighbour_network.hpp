@@ -1,8 +1,9 @@
 // All agents of a neighbour model in one process, in lock step.
 //
-// A step is three rounds. Every agent judges its own reading; says it, or an estimate made from what
-// the others read; hears what its neighbours said, estimates what it lacks and learns. An agent
-// changes only its own state and reads only what others said, so that threads give the same bits.
+// A step is three rounds. Every agent judges its own reading; says it, or an estimate made from
+// what the others read; hears what its neighbours said, estimates what it lacks and learns. An
+// agent changes only its own state and reads only what others said, so that threads give the same
+// bits.
 #pragma once
 #include <atomic>
 #include <barrier>
@@ -35,18 +36,16 @@ struct Network {
   int size() const { return int(agents.size()); }
   void add(std::vector<std::int64_t> near, std::vector<std::int8_t> is_blind,
            std::vector<double> distance, std::uint64_t key) {
-    agents.emplace_back(settings, tables, std::move(near), std::move(is_blind),
-                        std::move(distance), key);
+    agents.emplace_back(settings, tables, std::move(near), std::move(is_blind), std::move(distance),
+                        key);
     said.resize(agents.size()), spoken.resize(agents.size());
     flags.resize(agents.size());
-    shifts.resize(agents.size());
   }
 
   // Take in values (n_steps, agents), NaN where there is no reading.
   void hear(const double* values, std::int64_t n_steps, const Found& found, int n_threads) {
     n_threads = std::clamp(n_threads, 1, std::max(1, size() / 8));
-    while (int(workspaces.size()) < n_threads)
-      workspaces.push_back(std::make_unique<Workspace>());
+    while (int(workspaces.size()) < n_threads) workspaces.push_back(std::make_unique<Workspace>());
     for (auto& ws : workspaces)
       for (const Agent& a : agents) ws->prepare(a.k1, settings.lags());
     std::barrier barrier(n_threads);
@@ -107,24 +106,15 @@ struct Network {
     return a.estimate(a.predict(t - 1 + ahead, t - 1, AHEAD, NONE, 0, ws), AHEAD);
   }
 
-  // Hear an archive again; shifts (step, agent, before, after) of the first time are known now.
-  void rewind(const std::vector<Event>& known) {
+  // Hear an archive again.
+  void rewind() {
     for (Agent& a : agents) a.rewind();
-    for (auto& s : shifts) s.clear();
-    for (auto e = known.rbegin(); e != known.rend(); ++e) {
-      for (Agent& a : agents)
-        for (int j = 0; j < a.k1; ++j)
-          if (a.near[j] == std::int64_t(e->sensor)) a.moments[j].shift_mean(e->after, e->before);
-      shifts[std::size_t(e->sensor)].push_back(*e);  // the earliest comes last
-    }
-    for (Agent& a : agents) a.shrink_moments();
     t = 0, is_first = false;
   }
 
  private:
   std::vector<Message> said, spoken;  // who has a plain reading; what everybody says
   std::vector<std::int8_t> flags;
-  std::vector<std::vector<Event>> shifts;  // known of a second hearing, the next one last
   std::vector<std::unique_ptr<Workspace>> workspaces;
 
   static bool is_there(double x) { return !std::isnan(x); }
@@ -146,13 +136,7 @@ struct Network {
     }
     Message& out = spoken[i];
     double predicted = UNKNOWN, z = UNKNOWN;
-    auto& known = shifts[i];
-    if (is_there(x) && flags[i] != STUCK && !known.empty() && double(step) >= known.back().from) {
-      const Event e = known.back();
-      known.pop_back();
-      out = a.shift(step, x, double(step), e.before, e.after);
-      predicted = e.before;
-    } else if (flags[i] == ACCEPTED) {
+    if (flags[i] == ACCEPTED) {
       a.s.n_rejects = a.s.n_back = 0.0;
       const bool is_turn = settings.is_robust && (step + a.parity) % 2 == 0;
       out = is_turn ? a.watch(step, x, ws) : Message{x, READING};

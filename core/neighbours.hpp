@@ -1,8 +1,8 @@
 // Readings as inputs: one agent of the neighbour model (SPEC section 12).
 //
 // An agent hears a value per step from itself and its nearest sensors, keeps their lagged
-// covariances, and predicts a missing reading by the conditional Gaussian on what it heard. It hides
-// readings it does have behind gaps like its own (replay), and so chooses its settings and
+// covariances, and predicts a missing reading by the conditional Gaussian on what it heard. It
+// hides readings it does have behind gaps like its own (replay), and so chooses its settings and
 // calibrates its intervals. The network around it is in neighbour_network.hpp.
 #pragma once
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace halk::neighbours {
 
-enum Mode { FILL, NOW, AHEAD };     // from both sides W late; from the past and present; from the past
-enum Form { IDENTITY, ROOT, LOG };  // transforms of readings
+enum Mode { FILL, NOW, AHEAD };  // from both sides W late; from the past and present; from the past
+enum Form { IDENTITY, ROOT, LOG };    // transforms of readings
 enum Estimates { NONE, ALL, BLIND };  // of neighbours, as inputs: BLIND do not hear this agent
 enum Kind { ESTIMATE, READING, SHIFTED, RETURNED };  // of a message
 enum Flag : std::int8_t { NO_READING, ACCEPTED, SUSPECT, STUCK, SHIFT };
@@ -24,15 +24,16 @@ constexpr double RIDGE[RIDGES] = {0.002, 0.01, 0.05};
 constexpr double SHRINKAGE[SHRINKAGES] = {3.0, 12.0, 50.0};  // alpha = nu / (nu + rows that count)
 constexpr double PRIOR_ROWS = 10.0, UNKNOWN = std::numeric_limits<double>::quiet_NaN();
 constexpr double RANGE[8] = {0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 25.0};  // in mean distances
-constexpr double LOG_RANGE[8] = {  // of half the range
-    -2.995732273553991,   -2.3025850929940455, -1.6094379124341003, -0.916290731874155,
-    -0.22314355131420974, 0.47000362924573563, 1.1631508098056809,  2.5257286443082556};
+constexpr double LOG_RANGE[8] = {                                       // of half the range
+                                 -2.995732273553991, -2.3025850929940455,  -1.6094379124341003,
+                                 -0.916290731874155, -0.22314355131420974, 0.47000362924573563,
+                                 1.1631508098056809, 2.5257286443082556};
 constexpr int RECENT = 24, LATE = 8, BLOCK = 24;  // residuals that tell of shifts, and of drifts
 
 struct Settings {
-  int window = 24;      // W: half window, and delay of a fill (steps)
-  int stale = 12;       // oldest reading of a silent neighbour (steps)
-  int period = 0;       // of the readings (steps), for forecasts; 0: none
+  int window = 24;  // W: half window, and delay of a fill (steps)
+  int stale = 12;   // oldest reading of a silent neighbour (steps)
+  int period = 0;   // of the readings (steps), for forecasts; 0: none
   int gap_memory = 128, tell_every = 24, shift_rejects = 12;
   double memory = 700;  // of the table (steps)
   double estimate_noise = 1, replay_rate = 0.125, pool = 0.25, coverage = 0.9;
@@ -179,36 +180,36 @@ struct Scalars {  // of an agent's state; doubles only, saved as a row
   double n_gaps = 0.0, run = 0.0, run_start = 0.0, is_stuck = 0.0, repeats = 0.0, pairs = 0.0;
   double last_reading = UNKNOWN, n_rejects = 0.0, first_reject = 0.0, n_recent = 0.0;
   double recent[3][RECENT] = {};  // residual from neighbours alone, reading, its estimate
-  double shifted_at = -1.0, n_back = 0.0;
+  double shifted_at = -1.0, shifted_from = -1.0, n_back = 0.0;
   double block = 0.0, n_block = 0.0, n_blocks = 0.0, block_square = 0.0;
   double sill = 0.8, range = 1.0;  // of the prior
   double drift[2] = {}, drift_from[2] = {-1.0, -1.0}, is_drifting = 0.0;
 };
 
 struct Agent {
-  int k1;                                // heard sensors, itself first
-  std::vector<std::int64_t> near;        // their indices
-  std::vector<std::int8_t> is_blind;     // which of them do not hear this agent
-  std::vector<double> distance;          // (k1, k1), in units of mean_distance
+  int k1;                             // heard sensors, itself first
+  std::vector<std::int64_t> near;     // their indices
+  std::vector<std::int8_t> is_blind;  // which of them do not hear this agent
+  std::vector<double> distance;       // (k1, k1), in units of mean_distance
   double mean_distance;
-  std::vector<double> value;             // (rows, k1), the last 2W + 1 steps
-  std::vector<std::int8_t> heard;        // whether it was a reading
-  std::vector<Moments> moments, saved;   // now, and before the last level shift
-  std::vector<double> saved_at;          // -1: never
+  std::vector<double> value;                   // (rows, k1), the last 2W + 1 steps
+  std::vector<std::int8_t> heard;              // whether it was a reading
+  std::vector<Moments> moments, saved, early;  // now, and before the last level shift
+  std::vector<double> saved_at;                // -1: never
   std::vector<Scale> scales;
-  std::vector<float> table, lagged;      // sums of z_k(t) z_j(t - l) as (k, j, l); last rows (j, l)
+  std::vector<float> table, lagged;  // sums of z_k(t) z_j(t - l) as (k, j, l); last rows (j, l)
   std::vector<double> autocorrelation, cross;  // the prior: by lag; scaled correlations (k1, k1)
-  std::vector<std::uint8_t> gaps;        // (gap_memory, 2, k1): who was silent, for how long
-  std::vector<double> rejects;           // (3, shift_rejects): residual, reading, estimate
+  std::vector<std::uint8_t> gaps;              // (gap_memory, 2, k1): who was silent, for how long
+  std::vector<double> rejects;                 // (3, shift_rejects): residual, reading, estimate
   Scalars s;
   Draws draws;
-  int parity;                            // when it watches its readings
-  std::vector<Event> events;             // of this call
+  int parity;                 // when it watches its readings
+  std::vector<Event> events;  // of this call
   const Settings* settings;
   const Tables* tables;
 
-  Agent(const Settings& c, const Tables& shared, std::vector<std::int64_t> who, std::vector<std::int8_t> blind,
-        std::vector<double> apart, std::uint64_t key)
+  Agent(const Settings& c, const Tables& shared, std::vector<std::int64_t> who,
+        std::vector<std::int8_t> blind, std::vector<double> apart, std::uint64_t key)
       : k1(int(who.size())),
         near(std::move(who)),
         is_blind(std::move(blind)),
@@ -217,6 +218,7 @@ struct Agent {
         heard(value.size()),
         moments(k1),
         saved(k1),
+        early(k1),
         saved_at(k1, -1.0),
         scales(k1),
         table(std::size_t(k1) * k1 * c.lags()),
@@ -254,8 +256,11 @@ struct Agent {
     return false;
   }
 
-  // Forget what was heard last, keep what was learned: for a second hearing.
+  // Forget what was heard last, keep what was learned: for a second hearing, which starts from the
+  // levels that the first soon had.
   void rewind() {
+    if (early[0].count > 0.0) moments = early;
+    shrink_moments();
     std::fill(lagged.begin(), lagged.end(), 0.0f);
     std::fill(heard.begin(), heard.end(), std::int8_t(0));
     std::fill(saved_at.begin(), saved_at.end(), -1.0);
@@ -272,7 +277,8 @@ struct Agent {
       Moments& m = moments[j];
       const bool is_reading = said.kind != ESTIMATE;
       put(t, j, said.value, is_reading);
-      if (said.kind == SHIFTED) saved[j] = m, saved_at[j] = double(t), m.move(said.before, said.after);
+      if (said.kind == SHIFTED)
+        saved[j] = m, saved_at[j] = double(t), m.move(said.before, said.after);
       if (said.kind == RETURNED && saved_at[j] >= 0.0) take_back(t, j);
       m.decay(decay);
       if (is_reading || (m.count > 0.0 && said.value == said.value)) m.add(said.value, 1.0);
@@ -280,6 +286,7 @@ struct Agent {
     }
     if (is_first && settings->is_robust && t < 2 * settings->window && (t < 8 || t % 4 == 0))
       clean_start(t, ws);
+    if (is_first && double(t) < settings->memory) early = moments;
     shrink_moments();
   }
 
@@ -357,19 +364,21 @@ struct Agent {
       const double least = 1e-6 * var + 1e-20 * pooled * pooled + 1e-200;
       for (int j = 0; j < k1; ++j) {
         const Moments& m = moments[j];
-        const double total = m.count + s.tau, centre = (m.count * m.mean[g] + s.tau * pooled) / total;
+        const double total = m.count + s.tau,
+                     centre = (m.count * m.mean[g] + s.tau * pooled) / total;
         const double apart = m.mean[g] - centre;
         scales[j].centre[g] = centre;
-        scales[j].std[g] = std::sqrt(
-            (m.squares[g] + m.count * apart * apart + s.tau * var) / total + least);
+        scales[j].std[g] =
+            std::sqrt((m.squares[g] + m.count * apart * apart + s.tau * var) / total + least);
       }
     }
   }
 
   // ------------------------------------------------------------------ prediction
-  // Inputs for the own reading at u, given what was heard until last. Sensor j is hidden closer than
-  // before[j] steps before and after[j] steps after u. Own two last (and next) readings; neighbours
-  // at u and at the own last and next; silent ones: last (and next) reading, and their estimate.
+  // Inputs for the own reading at u, given what was heard until last. Sensor j is hidden closer
+  // than before[j] steps before and after[j] steps after u. Own two last (and next) readings;
+  // neighbours at u and at the own last and next; silent ones: last (and next) reading, and their
+  // estimate.
   int choose_inputs(std::int64_t at, std::int64_t last, Mode mode, Estimates used,
                     Workspace& ws) const {
     const int W = settings->window, reach = mode == AHEAD ? 2 * W : W;
@@ -522,8 +531,7 @@ struct Agent {
   double quantile(Mode mode, int bin, double miss) const {
     double counts[SCORES], total = 0.0;
     for (int k = 0; k < SCORES; ++k)
-      total += counts[k] =
-          s.scores[mode][bin][k] + s.told_scores[mode][bin][k] + tables->prior[k];
+      total += counts[k] = s.scores[mode][bin][k] + s.told_scores[mode][bin][k] + tables->prior[k];
     const double target = std::min((1.0 - miss) * (total + 1.0), total);
     double sum = 0.0;
     int k = 0;
@@ -668,7 +676,8 @@ struct Agent {
     for (int l = 0; l < lags; ++l) {
       double a = 0.0;
       for (int j = 0; j < k1; ++j) a += at(j, j, l);
-      const double ac = (n * a / trace * tables->half_decay[l] + n0 * exp_minus(0.25 * l)) / (n + n0);
+      const double ac =
+          (n * a / trace * tables->half_decay[l] + n0 * exp_minus(0.25 * l)) / (n + n0);
       autocorrelation[l] = ac, squares += ac * ac;
     }
     s.tau = 2.0 * squares - 1.0;
@@ -738,7 +747,7 @@ struct Agent {
     }
     if (std::abs(x) > LARGEST) return {guess, ESTIMATE};
     if (is_back(t, x, ws)) {
-      events.push_back({double(t), 0, IS_RETURN, s.shifted_at, 0.0, x});
+      events.push_back({double(t), 0, IS_RETURN, s.shifted_from, 0.0, x});
       s.n_rejects = s.n_back = s.n_recent = 0.0, s.shifted_at = -1.0;
       return {x, RETURNED};
     }
@@ -766,7 +775,7 @@ struct Agent {
   Message shift(std::int64_t t, double x, double from, double before, double after) {
     events.push_back({double(t), 0, IS_SHIFT, from, before, after});
     s.n_rejects = s.n_recent = s.n_back = 0.0;
-    s.shifted_at = double(t);
+    s.shifted_at = double(t), s.shifted_from = from;
     return {x, SHIFTED, before, after};
   }
 
@@ -818,8 +827,8 @@ struct Agent {
     if (s.n_blocks > 8.0) {
       const double z = std::clamp(mean / std, -3.0, 3.0);
       for (int d = 0; d < 2; ++d) {
+        if (s.drift[d] == 0.0) s.drift_from[d] = double(t - 2 * BLOCK);
         s.drift[d] = std::max(s.drift[d] + (d ? -z : z) - 0.75, 0.0);
-        if (s.drift[d] == 0.0) s.drift_from[d] = double(t);
         if (s.drift[d] > settings->drift && s.is_drifting == 0.0) {
           events.push_back({double(t), 0, IS_DRIFT, s.drift_from[d], mean, s.drift[d]});
           s.is_drifting = 1.0;

@@ -36,9 +36,9 @@ T* target(const std::optional<Given<T, N>>& array, const std::string& name,
           std::array<std::size_t, N> shape) {
   if (!array) return nullptr;
   for (int d = 0; d < N; ++d)
-    require(array->shape(d) == shape[d],
-            name + " must have " + std::to_string(shape[d]) + " entries along axis " +
-                std::to_string(d) + ", got " + std::to_string(array->shape(d)));
+    require(array->shape(d) == shape[d], name + " must have " + std::to_string(shape[d]) +
+                                             " entries along axis " + std::to_string(d) + ", got " +
+                                             std::to_string(array->shape(d)));
   return array->data();
 }
 
@@ -143,23 +143,13 @@ nb::tuple forecast(Model& m, Given<const std::int64_t, 1> agents,
   return nb::make_tuple(own_array(std::move(out), {n, 4}), own_array(std::move(bins), {n}));
 }
 
-void hear_again(Model& m, Given<const double, 2> shifts) {
-  const std::scoped_lock lock(m.mutex);
-  require(shifts.shape(1) == sizeof(Event) / sizeof(double), "shifts must be rows of events");
-  std::vector<Event> known(shifts.shape(0));
-  if (!known.empty()) std::memcpy(known.data(), shifts.data(), sizeof(Event) * known.size());
-  for (const Event& e : known)
-    require(e.sensor >= 0.0 && e.sensor < m.network.size(), "shifts must be of agents");
-  m.network.rewind(known);
-}
-
 // Every array of an agent's state, by name.
 template <class A, class F>
 void each_array(A& a, F f) {
   f("value", a.value), f("heard", a.heard), f("table", a.table), f("lagged", a.lagged);
   f("autocorrelation", a.autocorrelation), f("cross", a.cross), f("gaps", a.gaps);
   f("rejects", a.rejects), f("saved_at", a.saved_at);
-  f("moments", a.moments), f("saved", a.saved), f("scales", a.scales);
+  f("moments", a.moments), f("saved", a.saved), f("early", a.early), f("scales", a.scales);
 }
 // The numbers of a vector of structs of doubles, or of numbers.
 template <class T>
@@ -283,11 +273,15 @@ void bind_neighbours(nb::module_& m) {
       .def("add", &add, "near"_a, "is_blind"_a, "distances"_a, "key"_a)
       .def("hear", &hear, "values"_a, "now"_a.none().noconvert(), "now_bin"_a.none().noconvert(),
            "fill"_a.none().noconvert(), "fill_bin"_a.none().noconvert(),
-           "flag"_a.none().noconvert(), "predicted"_a.none().noconvert(),
-           "z"_a.none().noconvert(), "n_threads"_a)
+           "flag"_a.none().noconvert(), "predicted"_a.none().noconvert(), "z"_a.none().noconvert(),
+           "n_threads"_a)
       .def("flush", &flush, "fill"_a.noconvert(), "fill_bin"_a.noconvert())
       .def("forecast", &forecast, "agents"_a, "ahead"_a)
-      .def("rewind", &hear_again, "shifts"_a)
+      .def("rewind",
+           [](Model& m) {
+             const std::scoped_lock lock(m.mutex);
+             m.network.rewind();
+           })
       .def("state", &state)
       .def("load", &load, "state"_a)
       .def("prior", &prior)
