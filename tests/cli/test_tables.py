@@ -73,14 +73,13 @@ def n_readings(path="readings.csv"):
 
 def test_fit_shows_methods_side_by_side_and_sensors_by_error(folder, capsys):
     shown = run(
-        capsys, "fit", "readings.csv", "--sensors", "sensors.csv", "-o", "m.halk",
-        "--quick",
-    )  # fmt: skip
+        capsys, "fit", "readings.csv", "--sensors", "sensors.csv", "-o", "m.halk"
+    )
     model = halk.SensorModel.load("m.halk")
     for words in (
         f"{n_readings():,} readings of 6 sensors: t_C, °C", "on points", "on blocks",
         "Sensors, those that are predicted worst first", "Saved: m.halk",
-        f"* {model.comparison.chosen}", *model.comparison.methods,
+        f"* {model.comparison.chosen}", *(one.name for one in model.comparison.methods), "sensor mean", "kriging",
     ):  # fmt: skip
         assert words in shown.out
     assert "\x1b[" not in shown.out  # no colours in a pipe

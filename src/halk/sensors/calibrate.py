@@ -130,11 +130,11 @@ class Fit(NamedTuple):
     cells: int
 
 
-def measure_fit(low: Vector, high: Vector, y: Vector) -> Fit:
+def measure_fit(low: Vector, high: Vector, y: Vector, cover: float = COVER) -> Fit:
     """Return how intervals fit readings."""
     if not len(y):
         return Fit(float("nan"), float("nan"), float("nan"), 0)
     missed = np.maximum(low - y, 0) + np.maximum(y - high, 0)
     width = high - low
-    score = float((width + 2 / (1 - COVER) * missed).mean())
+    score = float((width + 2 / (1 - cover) * missed).mean())
     return Fit(float((missed <= 0).mean()), float(width.mean()), score, len(y))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from halk._validation import Vector
 from halk.data.readings import Readings
 from halk.sensors import scattered, simple
 from halk.sensors.calibrate import (
+    COVER,
     Calibration,
     Fit,
     find_factors,
@@ -93,6 +94,7 @@ class Comparison:
     gaps: dict[str, Any]
     draws: int
     unit: str = ""
+    sensors: dict[str, list[float]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison for JSON."""
@@ -159,10 +161,7 @@ def list_candidates(
     is_series = line.is_time and line.is_only
     has_common = is_series and share_of_common(site, rows, line) >= 0.5
     if has_common:
-        for options in ((12, 700), (18, 450)):
-            model = _neighbour_model()
-            if model is not None:
-                add(model, *options, is_model=True)
+        add(_neighbour_model(), is_model=True)
     else:
         skipped["neighbours"] = (
             "sensors are hardly read at the same times" if is_series
@@ -288,7 +287,7 @@ def _measure_errors(
 
 
 def _calibrate(
-    trial: _Trial, found: list[Estimates | None], scale: Vector
+    trial: _Trial, found: list[Estimates | None], scale: Vector, cover: float
 ) -> Calibration:
     """Return factors from all hidden readings, for filling and for the present."""
     factors = []
@@ -298,12 +297,12 @@ def _calibrate(
         scores = measure_scores(given, trial.sensor, trial.y, scale)
         known = ~np.isnan(scores)
         sensor, bins = trial.sensor[known], given.bin[known]
-        factors.append(find_factors(sensor, bins, scores[known], len(scale)))
+        factors.append(find_factors(sensor, bins, scores[known], len(scale), cover))
     return Calibration(scale, np.stack(factors))
 
 
 def _measure_intervals(
-    trial: _Trial, found: Estimates | None, scale: Vector
+    trial: _Trial, found: Estimates | None, scale: Vector, cover: float
 ) -> dict[str, Fit]:
     """Return how intervals fit, each half of the gaps by the factors of the other."""
     if found is None:
@@ -313,7 +312,7 @@ def _measure_intervals(
     for half in (False, True):
         made = (trial.half == half) & ~np.isnan(scores)
         sensor, bins = trial.sensor[made], found.bin[made]
-        factor = find_factors(sensor, bins, scores[made], len(scale))
+        factor = find_factors(sensor, bins, scores[made], len(scale), cover)
         used = trial.half != half
         part = Estimates(*(field[used] for field in found))
         shown = Calibration(scale, np.stack([factor, factor])).apply(
@@ -321,11 +320,12 @@ def _measure_intervals(
         )
         low[used], high[used] = shown.low, shown.high
     known = ~np.isnan(low)
-    fits = {"all": measure_fit(low[known], high[known], trial.y[known])}
+    fits = {"all": measure_fit(low[known], high[known], trial.y[known], cover)}
     for b in range(BINS):
         inside = known & (found.bin == b)
         if inside.any():
-            fits[str(b)] = measure_fit(low[inside], high[inside], trial.y[inside])
+            part = low[inside], high[inside], trial.y[inside]
+            fits[str(b)] = measure_fit(*part, cover)
     return fits
 
 
@@ -356,6 +356,8 @@ def choose(
     *,
     quick: bool = False,
     candidates: list[Candidate] | None = None,
+    skipped: dict[str, str] | None = None,
+    coverage: float = COVER,
     tell: Tell = lambda what, share: None,
 ) -> Decision:
     """Return the best method for a table, fitted to all its readings.
@@ -376,11 +378,11 @@ def choose(
     known = sort_rows(rows)
     line = find_line(site.schema, known)
     scale = measure_scale(site, known)
-    skipped: dict[str, str] = {}
+    skipped = skipped or {}
     if candidates is None:
         candidates, skipped = list_candidates(site, known, line)
     if quick:
-        return _decide_quickly(site, known, line, scale, candidates[0], tell)
+        return _decide_quickly(site, known, line, scale, candidates[0], coverage, tell)
     pattern = find_pattern(site.schema, rows)
     trial = _Trial(site, line, _latest(known, line), pattern)
     runs = []
@@ -390,7 +392,7 @@ def choose(
             tell(f"judging {name}", (k + share) / (len(candidates) + 1))
 
         runs.append(trial.run(one, tell_share))
-    ranked = sorted(_judge(trial, runs, scale), key=lambda one: one.error)
+    ranked = sorted(_judge(trial, runs, scale, coverage), key=lambda one: one.error)
     best = _find_best(ranked)
     run = next(run for run in runs if run.name == best.name)
     tell(f"fitting {best.name}", len(candidates) / (len(candidates) + 1))
@@ -400,11 +402,33 @@ def choose(
         best.name, explain(ranked, best, site.schema.unit), tuple(ranked), skipped,
         pattern.as_dict(), len(trial.draws), site.schema.unit,
     )  # fmt: skip
-    calibration = _calibrate(trial, [run.fill, run.now], scale)
-    return Decision(method, calibration, comparison)
+    calibration = _calibrate(trial, [run.fill, run.now], scale, coverage)
+    sensors = _measure_sensors(trial, run.fill, calibration)
+    return Decision(method, calibration, replace(comparison, sensors=sensors))
 
 
-def _judge(trial: _Trial, runs: list[_Run], scale: Vector) -> list[Judged]:
+def _measure_sensors(
+    trial: _Trial, found: Estimates, calibration: Calibration
+) -> dict[str, list[float]]:
+    """Return root mean square error and cover of every sensor; NaN if none was hidden.
+
+    Intervals are those that were made of these readings too.
+    """
+    n, (who, y) = len(calibration.scale), (trial.sensor, trial.y)
+    shown = calibration.apply(found, who)
+    known = ~np.isnan(found.value)
+    count = np.bincount(who[known], minlength=n)
+    square = np.bincount(who[known], (found.value - y)[known] ** 2, n)
+    is_in = ((shown.low <= y) & (y <= shown.high))[known]
+    cover = np.bincount(who[known], is_in, n)
+    with np.errstate(invalid="ignore"):
+        made = {"error": np.sqrt(square / count), "cover": cover / count}
+    return {name: values.tolist() for name, values in made.items()}
+
+
+def _judge(
+    trial: _Trial, runs: list[_Run], scale: Vector, coverage: float
+) -> list[Judged]:
     is_filled = trial.find_judged([run.fill for run in runs])
     is_now = trial.find_judged([run.now for run in runs])
     return [
@@ -413,8 +437,8 @@ def _judge(trial: _Trial, runs: list[_Run], scale: Vector) -> list[Judged]:
             run.candidate.is_model,
             _measure_errors(run.fill, trial, is_filled),
             {} if run.now is None else _measure_errors(run.now, trial, is_now),
-            _measure_intervals(trial, run.fill, scale),
-            _measure_intervals(trial, run.now, scale),
+            _measure_intervals(trial, run.fill, scale, coverage),
+            _measure_intervals(trial, run.now, scale, coverage),
             run.seconds,
         )  # fmt: skip
         for run in runs
@@ -444,8 +468,9 @@ def explain(ranked: list[Judged], best: Judged, unit: str = "") -> str:
 
 
 def _decide_quickly(
-    site: Site, rows: Readings, line: Line, scale: Vector, first: Candidate, tell: Tell
-) -> Decision:
+    site: Site, rows: Readings, line: Line, scale: Vector, first: Candidate,
+    coverage: float, tell: Tell,
+) -> Decision:  # fmt: skip
     method, pattern = first.make(), None
     factor = np.ones((2, len(scale), BINS))
     calibration = Calibration(scale, factor)
@@ -461,7 +486,7 @@ def _decide_quickly(
         trial.use_draws()
         tell("judging intervals", 0.5)
         run = trial.run(first, lambda name, share: None)
-        calibration = _calibrate(trial, [run.fill, run.now], scale)
+        calibration = _calibrate(trial, [run.fill, run.now], scale, coverage)
     why = f"{method.name}: by the structure of the table (quick); nothing was compared"
     gaps = {} if pattern is None else pattern.as_dict()
     comparison = Comparison(method.name, why, (), {}, gaps, 0, site.schema.unit)

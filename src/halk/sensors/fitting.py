@@ -135,7 +135,7 @@ def fit(
     found = examine(readings, sensors, asked, missing, skip_bad)
     found.findings.refuse()
     return fit_examined(
-        found, graph, Wanted(method, together, neighbours),
+        found, graph, Wanted(method, together, neighbours, coverage),
         use=[use] if isinstance(use, str) else use, coverage=coverage, quick=quick,
         seed=seed, progress=progress,
     )  # fmt: skip

@@ -40,6 +40,7 @@ class Wanted(NamedTuple):
     method: str | None = None
     together: bool | None = None
     neighbours: int | None = None
+    coverage: float = 0.9
 
 
 class Settings(NamedTuple):
@@ -74,8 +75,7 @@ def find_candidates(
     """
     known = sort_rows(rows)
     found, skipped = list_candidates(site, known, find_line(site.schema, known))
-    if wanted.neighbours is not None:
-        found = [_hearing(one, site, wanted.neighbours) for one in found]
+    found = [_heed(one, site, wanted) for one in found]
     if wanted.together is not None:
         name = "field, together" if wanted.together else "field, independent"
         found = [
@@ -95,11 +95,13 @@ def find_candidates(
     return kept, skipped
 
 
-def _hearing(one: Candidate, site: Site, neighbours: int) -> Candidate:
-    """Return a candidate that hears so many neighbours, if it is of that kind."""
+def _heed(one: Candidate, site: Site, wanted: Wanted) -> Candidate:
+    """Return a neighbour model as the user wants it; any other as it is."""
     made: Any = one.make()
     if not isinstance(made, NeighbourModel):
         return one
     settings = Settings.of(made)
-    options = settings.options | {"neighbours": neighbours}
+    options = settings.options | {"coverage": wanted.coverage}
+    if wanted.neighbours is not None:
+        options["neighbours"] = wanted.neighbours
     return one._replace(make=partial(settings._replace(options=options).make, site))
