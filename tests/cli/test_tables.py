@@ -79,7 +79,7 @@ def test_fit_shows_methods_side_by_side_and_sensors_by_error(folder, capsys):
     for words in (
         f"{n_readings():,} readings of 6 sensors: t_C, °C", "on points", "on blocks",
         "Sensors, those that are predicted worst first", "Saved: m.halk",
-        f"* {model.comparison.chosen}", *(one.name for one in model.comparison.methods), "sensor mean", "kriging",
+        f"* {model.comparison.chosen}", "sensor mean", "kriging", "field, together",
     ):  # fmt: skip
         assert words in shown.out
     assert "\x1b[" not in shown.out  # no colours in a pipe
@@ -237,7 +237,7 @@ def test_a_new_sensor_joins_by_an_update(model, capsys):
 
 def test_inspect(model, capsys):
     shown = run(capsys, "inspect", model)
-    for words in ("Methods on artificial gaps", "Sensors, those that are predicted"):
+    for words in ("Used: linear interpolation: ", "Sensors, those that are predicted"):
         assert words in shown.out
     told = json.loads(run(capsys, "inspect", model, "--json").out)
     assert told["readings"] == n_readings()

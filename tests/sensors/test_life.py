@@ -11,6 +11,7 @@ from tests.sensors.network import as_long, clocked, profiles
 
 
 METHODS = ("neighbours", "field", "kriging", "linear")
+FAST = ("neighbours", "linear")
 
 
 def hourly(method="linear", rows=slice(None), **options):
@@ -55,7 +56,7 @@ def test_a_model_is_the_same_after_a_file(tmp_path, method):
     assert (tmp_path / "a.halk").read_bytes() == (tmp_path / "b.halk").read_bytes()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FAST)
 def test_an_update_is_learned_once_and_can_be_undone(tmp_path, method):
     model = hourly(method, slice(0, 200))
     model.save(tmp_path / "before.halk")
@@ -78,7 +79,7 @@ def test_an_update_is_learned_once_and_can_be_undone(tmp_path, method):
             one.undo()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FAST)
 def test_what_is_learned_does_not_depend_on_the_order_of_rows(method):
     y, times, sensors = clocked()
     table = as_long(y, times, sensors["sensor"])
@@ -88,7 +89,7 @@ def test_what_is_learned_does_not_depend_on_the_order_of_rows(method):
                   for t in (table, mixed)))  # fmt: skip
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FAST)
 def test_a_sensor_joins_by_an_update(method):
     model = hourly(method, slice(0, 200))
     new = {"sensor": ["s0", "new"], "lat": [25.0, 26.0], "lon": [-90.0, -89.0]}
