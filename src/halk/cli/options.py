@@ -135,19 +135,21 @@ class Insisted:
     method
         neighbours, field, mean, linear, idw or kriging.
     use
-        Attributes of sensors that the field model uses, separated by commas.
+        Inputs of the field model, separated by commas.
     together
         Of the field model: sensors learn together, or --independent of each other.
     neighbours
         How many nearest sensors each hears.
     quick
-        Compare nothing: take the method that suits the structure of the table.
+        Compare methods on a part of the table only.
     seed
         Of everything that is drawn at random.
     """
 
     method: str | None = None
-    use: Names | None = None
+    use: Annotated[
+        Names | None, cyclopts.Parameter(alias="--features", show_default=False)
+    ] = None
     together: Annotated[
         bool | None, cyclopts.Parameter(negative="--independent", show_default=False)
     ] = None
@@ -158,7 +160,7 @@ class Insisted:
     def options(self) -> dict[str, Any]:
         """Return the choices as :func:`halk.fit` takes them."""
         return {
-            "method": self.method, "use": self.use, "together": self.together,
+            "method": self.method, "features": self.use, "together": self.together,
             "neighbours": self.neighbours, "quick": self.quick, "seed": self.seed,
         }  # fmt: skip
 

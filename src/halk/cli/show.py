@@ -16,7 +16,6 @@ from halk._validation import Matrix, Vector
 from halk.cli.talk import Bars, console, table
 from halk.cli.words import number, share, show_model
 from halk.sensors import SensorModel, fill_table, fit
-from halk.sensors.methods import Wanted, find_candidates
 
 WITHHELD = 0.8
 """Share of every sensor's readings that nobody sees."""
@@ -42,7 +41,7 @@ def show(out: Path) -> None:
     with Bars() as bars:
         model = fit(paths[0], paths[1], progress=bars.tell)
     model.save(paths[2])
-    screen.print(f"Used: {model.comparison.why}.\n", markup=False)
+    screen.print(model.comparison.reason, markup=False)
     say_command(screen, "fill", paths[2], paths[0], "-o", out / "filled.csv")
     made = fill_table(model, paths[0])
     data.write_table(made.table, made.schema, made.columns, out / "filled.csv")
@@ -80,16 +79,15 @@ def _truth(model: SensorModel, field: Any, away: Any) -> Any:
     who = np.array([number_of[name] for name in field.names])[field.agent]
     sensor, x, y = who[away], field.x[away], field.y[away]
     rows = []
-    candidates, _ = find_candidates(model.site, model.readings, Wanted())
-    for method in (candidate.make() for candidate in candidates):
-        cover = np.nan
-        if method.name == model.comparison.chosen:
-            found = model.estimate(sensor, x)
-            cover = float(((found.low <= y) & (y <= found.high)).mean())
-        else:
-            method.fit(model.readings)
-            found = method.estimate(sensor, x)
-        rows.append([method.name, found.value - y, cover])
+    for name in model.comparison.methods:
+        method = model.comparison.make(model.site, name)
+        method.fit(model.readings)
+        found = model.comparison.calibrate(
+            method.estimate(sensor, x), sensor, name=name
+        )
+        miss = found.value - y
+        is_in = (found.low <= y) & (y <= found.high)
+        rows.append([name, miss, float(is_in.mean())])
     assert model.sensors.positions is not None
     place = model.sensors.plane()
     read = model.readings

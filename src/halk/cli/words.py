@@ -31,36 +31,29 @@ def show_model(screen: Any, model: Any) -> None:
     what = f"{schema.target}, {schema.unit}" if schema.unit else schema.target
     of = f"{counted(n, 'reading')} of {counted(V, 'sensor')}"
     screen.print(f"{of}: {what}", markup=False)
-    if model.comparison.methods:
-        screen.print(_methods(model))
-    screen.print(f"Used: {model.comparison.why}.", markup=False)
+    screen.print(_methods(model))
+    screen.print(model.comparison.reason, markup=False)
     show_notices(screen, model)
     screen.print(_sensors(model))
 
 
 def _methods(model: Any) -> Any:
     """Return errors of all methods on artificial gaps, as a table."""
-    chosen, judged = model.comparison.chosen, model.comparison.methods
-    kinds = [kind for kind in judged[0].fill if kind != "all"]
-    is_timed = any(one.now for one in judged)
+    comparison = model.comparison
+    kinds = comparison.kinds
     unit = f", {model.schema.unit}" if model.schema.unit else ""
     columns = ["method", f">error{unit}", *(f">on {kind}" for kind in kinds)]
-    columns += [">past only"] * is_timed + [">cover"]
     rows = [
         [
-            f"{'*' if one.name == chosen else ' '} {one.name}",
-            *(number(one.fill[kind].mae) for kind in ("all", *kinds)),
-            *([_now(one)] * is_timed),
-            share(one.intervals["all"].cover),
+            ("* " if name == comparison.chosen else "  ") + name,
+            number(comparison.error(name)),
+            *(number(comparison.error(name, kind)) for kind in kinds),
+            share(comparison.cover(name)),
         ]
-        for one in judged
+        for name in comparison.methods
     ]
     title = "Methods on artificial gaps like the table's own (* is used)"
-    return table(title, columns, rows)
-
-
-def _now(judged: Any) -> str:
-    return number(judged.now["all"].mae) if judged.now else "-"
+    return table(title, [*columns, ">cover"], rows)
 
 
 def show_notices(screen: Any, model: Any) -> None:

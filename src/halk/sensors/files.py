@@ -21,10 +21,8 @@ from halk.data.readings import Readings
 from halk.data.schema import Schema
 from halk.data.sensors import Sensors
 from halk.errors import CheckpointError
-from halk.sensors.calibrate import Calibration
-from halk.sensors.choose import Comparison, Decision
+from halk.sensors.choose import Comparison
 from halk.sensors.method import Graph, Site
-from halk.sensors.methods import Settings
 
 if TYPE_CHECKING:
     from halk.sensors.model import SensorModel
@@ -40,12 +38,10 @@ def save(model: SensorModel, path: str | PathLike[str]) -> None:
         "schema": model.schema.as_dict(), "sensors": model.sensors.as_dict(),
         "seed": model.site.seed, "coverage": model.coverage,
         "comparison": model.comparison.as_dict(),
-        "settings": model.settings._asdict(),
         "findings": [one.as_dict() for one in model.findings.sorted],
     }  # fmt: skip
     arrays: Arrays = {
-        "sensor": model.readings.sensor, "x": model.readings.x, "y": model.readings.y,
-        "scale": model.calibration.scale, "factor": model.calibration.factor,
+        "sensor": model.readings.sensor, "x": model.readings.x, "y": model.readings.y
     }  # fmt: skip
     if model.sensors.positions is not None:
         arrays["positions"] = model.sensors.positions
@@ -121,12 +117,9 @@ def _rebuilt(
     rows = Readings(own["sensor"], own["x"], own["y"])
     if not len(rows.sensor) == len(rows.x) == len(rows.y):
         refuse("is not consistent: numbers of readings differ")
-    method = restore(Settings(**found["settings"]), site, rows, state)
-    decision = Decision(
-        method, Calibration(own["scale"], own["factor"]),
-        Comparison.from_dict(found["comparison"]),
-    )  # fmt: skip
-    model = cls(site, decision, rows, float(found["coverage"]))
+    comparison = Comparison.from_dict(found["comparison"])
+    method = restore(comparison, site, rows, state)
+    model = cls(site, comparison, method, rows, float(found["coverage"]))
     model.findings.found = [
         Finding(one["level"], one["code"], one["message"], one["advice"],
                 tuple(one["places"]))

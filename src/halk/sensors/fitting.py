@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from halk.data.suspicions import find_copies, sort_readings
 from halk.errors import DataError
 from halk.sensors.choose import choose
 from halk.sensors.method import Graph, Site
-from halk.sensors.methods import Wanted, find_candidates
 from halk.sensors.model import SensorModel
 
 Progress = Callable[[str, float], None]
@@ -43,7 +41,7 @@ def fit(
     missing: Sequence[float | str] = (),
     skip_bad: bool = False,
     method: str | None = None,
-    use: Sequence[str] | str | None = None,
+    features: Sequence[str] | str | None = None,
     together: bool | None = None,
     neighbours: int | None = None,
     coverage: float = 0.9,
@@ -90,8 +88,8 @@ def fit(
         Leave out rows that cannot be used, instead of refusing the table.
     method : str, optional
         Insist on one: "neighbours", "field", "linear", ...
-    use : str or sequence of str, optional
-        Attributes of sensors that the field model uses; by default all.
+    features : str or sequence of str, optional
+        Of the field model: which inputs it uses, instead of those that help.
     together : bool, optional
         Of the field model: whether sensors learn together or are independent.
     neighbours : int, optional
@@ -99,7 +97,7 @@ def fit(
     coverage : float between 0 and 1
         Share of readings that intervals are to cover.
     quick : bool
-        Compare nothing: take the method that suits the structure of the table.
+        Compare methods on a part of the table only.
     seed : int
         Of everything that is drawn at random.
     progress : function, optional
@@ -134,10 +132,11 @@ def fit(
     _check(coverage, neighbours, seed)
     found = examine(readings, sensors, asked, missing, skip_bad)
     found.findings.refuse()
+    used = [features] if isinstance(features, str) else features
     return fit_examined(
-        found, graph, Wanted(method, together, neighbours, coverage),
-        use=[use] if isinstance(use, str) else use, coverage=coverage, quick=quick,
-        seed=seed, progress=progress,
+        found, graph, method=method, features=used, together=together,
+        neighbours=neighbours, coverage=coverage, quick=quick, seed=seed,
+        progress=progress,
     )  # fmt: skip
 
 
@@ -152,13 +151,11 @@ def _check(coverage: float, neighbours: int | None, seed: int) -> None:
 def fit_examined(
     found: Examined,
     graph: Any = None,
-    wanted: Wanted = Wanted(),  # noqa: B008
     *,
-    use: Sequence[str] | None = None,
     coverage: float = 0.9,
-    quick: bool = False,
     seed: int = 0,
     progress: Progress = lambda what, share: None,
+    **options: Any,
 ) -> SensorModel:
     """Return a model of a table that was examined; see :func:`fit`."""
     schema, sensors, rows = found.schema, found.sensors, found.readings
@@ -167,30 +164,16 @@ def fit_examined(
     read = sort_readings(rows.with_values())
     is_new = ~find_copies(read)
     read = Readings(read.sensor[is_new], read.x[is_new], read.y[is_new])
-    if use is not None:
-        sensors = _with_attributes(sensors, use)
     std = float(read.y.std()) or 1.0
     site = Site(schema, sensors, _graph(graph, sensors, std), seed)
-    candidates, skipped = find_candidates(site, read, wanted)
-    decision = choose(
-        site, rows, quick=quick, candidates=candidates, skipped=skipped,
-        coverage=coverage, tell=progress,
-    )  # fmt: skip
-    progress("fitting", 1.0)
-    model = SensorModel(site, decision, read, coverage)
+    comparison = choose(site, read, coverage=coverage, progress=progress, **options)
+    method = comparison.make(site)
+    progress("learning", 0.0)
+    method.fit(read)
+    progress("learning", 1.0)
+    model = SensorModel(site, comparison, method, read, coverage)
     model.findings = found.findings
     return model
-
-
-def _with_attributes(sensors: Sensors, names: Sequence[str]) -> Sensors:
-    unknown = [name for name in names if name not in sensors.attributes]
-    if unknown:
-        there = ", ".join(sensors.attributes) or "none"
-        raise DataError(
-            f"use must name attributes of sensors, got {', '.join(unknown)}; there are "
-            f"{there}"
-        )
-    return replace(sensors, attributes={n: sensors.attributes[n] for n in names})
 
 
 def _graph(graph: Any, sensors: Sensors, std: float) -> Graph | None:

@@ -232,7 +232,7 @@ def _methods_at(model: SensorModel, rows: Readings, origins: Vector) -> Any:
             new = slice(n_before, n)
             method.update(Readings(rows.sensor[new], rows.x[new], rows.y[new]))
         else:
-            method = model.settings.make(model.site)
+            method = model.comparison.make(model.site)
             method.fit(past)
         n_before = n
         yield past, method

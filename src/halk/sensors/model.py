@@ -24,11 +24,9 @@ from halk.data.suspicions import (
 from halk.errors import DataError
 from halk.sensors import files, fill
 from halk.sensors import forecast as horizon
-from halk.sensors.calibrate import Calibration
-from halk.sensors.choose import Decision
+from halk.sensors.choose import Comparison
 from halk.sensors.join import add_sensors
 from halk.sensors.method import Estimates, Method, Site
-from halk.sensors.methods import Settings
 from halk.sensors.notices import Notice, find_notices
 
 KEPT = 10_000_000
@@ -91,10 +89,6 @@ class SensorModel:
         All methods on artificial gaps, and the one that was chosen.
     method : Method
         The chosen one, which has learned everything.
-    settings : Settings
-        Of that method, to make it again.
-    calibration : Calibration
-        Of its intervals.
     readings : Readings
         All that it learned, up to :data:`KEPT`, the latest last.
     coverage : float
@@ -106,13 +100,13 @@ class SensorModel:
     def __init__(
         self,
         site: Site,
-        decision: Decision,
+        comparison: Comparison,
+        method: Method,
         readings: Readings,
         coverage: float,
     ) -> None:
-        self.site, self.readings, self.coverage = site, readings, coverage
-        self.method, self.calibration, self.comparison = decision
-        self.settings = Settings.of(decision.method)
+        self.site, self.comparison, self.method = site, comparison, method
+        self.readings, self.coverage = readings, coverage
         self.findings = Findings()
         self.before: Before | None = None
 
@@ -159,11 +153,7 @@ class SensorModel:
             That knows more than the model's own.
         """
         found = (method or self.method).estimate(sensor, x, causal=causal)
-        known = self.calibration
-        n_new = int(sensor.max(initial=-1)) + 1 - len(known.scale)
-        if n_new > 0:  # sensors that were not there yet when intervals were made
-            known = extend(known, n_new)
-        return known.apply(found, sensor, causal)
+        return self.comparison.calibrate(found, sensor, causal=causal)
 
     def is_beyond(self, x: Matrix) -> NDArray[np.bool_]:
         """Return which points have inputs outside those of all readings."""
@@ -317,7 +307,7 @@ class SensorModel:
         rows = Readings(*(part[: before.n_readings] for part in _parts(self.readings)))
         sensors = self.sensors.subset(np.arange(before.n_sensors))
         site = self.site._replace(sensors=sensors)
-        self.method = restore(self.settings, site, rows, before.state)
+        self.method = restore(self.comparison, site, rows, before.state)
         self.site, self.readings, self.before = site, rows, None
 
     def unknown(self, rows: Readings) -> Readings:
@@ -331,9 +321,9 @@ class SensorModel:
         site = site or self.site
         is_larger = len(site.sensors.names) > len(self.sensors.names)
         if is_larger or not hasattr(self.method, "update"):
-            return restore(self.settings, site, join(self.readings, fresh), None)
+            return restore(self.comparison, site, join(self.readings, fresh), None)
         made: Any = restore(
-            self.settings, self.site, self.readings, state_of(self.method)
+            self.comparison, self.site, self.readings, state_of(self.method)
         )
         made.update(fresh)
         method: Method = made
@@ -421,24 +411,16 @@ def state_of(method: Method) -> Mapping[str, NDArray[Any]] | None:
 
 
 def restore(
-    settings: Settings,
+    comparison: Comparison,
     site: Site,
     rows: Readings,
     state: Mapping[str, NDArray[Any]] | None,
 ) -> Method:
-    """Return a method as it was: from its state, or from its readings."""
-    method = settings.make(site)
+    """Return the chosen method as it was: from its state, or from its readings."""
+    method = comparison.make(site)
     if state is None:
         method.fit(rows)
     else:
         made: Any = method
         made.load_state_dict(state)
     return method
-
-
-def extend(known: Calibration, n_new: int) -> Calibration:
-    """Return a calibration for more sensors, of which nothing was hidden yet."""
-    usual = np.median(known.factor, axis=1, keepdims=True)
-    factor = np.concatenate([known.factor, np.repeat(usual, n_new, axis=1)], axis=1)
-    scale = np.append(known.scale, np.full(n_new, np.median(known.scale)))
-    return Calibration(scale, factor)

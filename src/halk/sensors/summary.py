@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from halk._validation import Vector
 from halk.sensors.model import SensorModel
 
 
@@ -29,8 +27,7 @@ def sensor_rows(model: SensorModel) -> list[SensorRow]:
     V, names = len(model.sensors.names), model.sensors.names
     counts = np.bincount(model.readings.sensor, minlength=V)
     std = model.std_of_sensors()
-    error, cover = (_padded(model.comparison.sensors.get(name, ()), V)
-                    for name in ("error", "cover"))  # fmt: skip
+    error, cover = model.comparison.by_sensor(V)
     order = np.argsort(-np.nan_to_num(error / std, nan=-1.0), kind="stable")
     return [
         SensorRow(
@@ -38,13 +35,6 @@ def sensor_rows(model: SensorModel) -> list[SensorRow]:
         )
         for i in order.tolist()
     ]
-
-
-def _padded(values: Sequence[float], n: int) -> Vector:
-    """Return values of all sensors, NaN for those that joined later."""
-    found = np.full(n, np.nan)
-    found[: len(values)] = values
-    return found
 
 
 def as_dict(model: SensorModel) -> dict[str, Any]:
