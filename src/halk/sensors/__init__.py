@@ -1,0 +1,1 @@
+"""The workflow of operators: from a table of readings to a model, and back."""
