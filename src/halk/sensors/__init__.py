@@ -1,1 +1,1 @@
-"""The workflow of operators: from a table of readings to a model, and back."""
+"""The operator's workflow: fit a network of sensors, fill its gaps, look ahead."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from halk._validation import Indices, Matrix, Vector
 from halk.sensors.method import BINS, Estimates
-
-COVER = 0.9
-"""Share of readings that intervals are to cover."""
 
 POOL = 30.0
 """Errors of its own from which on a sensor goes by them more than by all sensors'."""
@@ -31,29 +29,36 @@ class Calibration(NamedTuple):
         Stands for the std where a method knows none: that of the sensor's readings.
     factor : array (2, V, BINS)
         When filling and when using the past only; per sensor and bin.
+    cover : float
+        Share of readings that intervals are to cover.
     """
 
     scale: Vector
     factor: Matrix
+    cover: float = 0.9
 
     def apply(
         self, found: Estimates, sensor: Indices, causal: bool = False
     ) -> Estimates:
-        """Return estimates with calibrated intervals, and stds."""
+        """Return estimates with calibrated intervals, and stds that fit these."""
         down, up = _half_widths(found, sensor, self.scale)
         factor = self.factor[int(causal), sensor, found.bin]
+        quantile = NormalDist().inv_cdf((1 + self.cover) / 2)
         low, high = found.value - factor * down, found.value + factor * up
-        std = np.where(np.isnan(found.std), (high - low) / (2 * NORMAL), found.std)
-        return found._replace(low=low, high=high, std=std)
+        return found._replace(low=low, high=high, std=(high - low) / 2 / quantile)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the calibration as plain lists."""
-        return {"scale": self.scale.tolist(), "factor": self.factor.tolist()}
+        return {
+            "scale": self.scale.tolist(), "factor": self.factor.tolist(),
+            "cover": self.cover,
+        }  # fmt: skip
 
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> Calibration:
         """Return the calibration that was saved."""
-        return cls(np.array(found["scale"], float), np.array(found["factor"], float))
+        scale, factor = (np.array(found[name], float) for name in ("scale", "factor"))
+        return cls(scale, factor, float(found["cover"]))
 
 
 def _half_widths(
@@ -79,7 +84,7 @@ def measure_scores(
 
 
 def find_factors(
-    sensor: Indices, bins: Indices, scores: Vector, n_sensors: int, cover: float = COVER
+    sensor: Indices, bins: Indices, scores: Vector, n_sensors: int, cover: float
 ) -> Matrix:
     """Return quantiles of scores per sensor and bin, (V, BINS).
 
@@ -94,7 +99,7 @@ def find_factors(
         ranked, who = scores[inside][order], sensor[inside][order]
         if not len(ranked):
             continue
-        shared = np.arange(1, len(ranked) + 1) * (POOL / len(ranked))
+        shared: Vector = np.linspace(0.0, POOL, len(ranked) + 1)[1:]
         factor[:, b] = _quantile(ranked, shared, cover)
         for i in np.unique(who).tolist():
             weights = (shared + np.cumsum(who == i)).astype(np.float64)
@@ -130,11 +135,11 @@ class Fit(NamedTuple):
     cells: int
 
 
-def measure_fit(low: Vector, high: Vector, y: Vector) -> Fit:
+def measure_fit(low: Vector, high: Vector, y: Vector, cover: float) -> Fit:
     """Return how intervals fit readings."""
     if not len(y):
         return Fit(float("nan"), float("nan"), float("nan"), 0)
     missed = np.maximum(low - y, 0) + np.maximum(y - high, 0)
     width = high - low
-    score = float((width + 2 / (1 - COVER) * missed).mean())
+    score = float((width + 2 / (1 - cover) * missed).mean())
     return Fit(float((missed <= 0).mean()), float(width.mean()), score, len(y))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from importlib import import_module
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halk._validation import Vector
+from halk._validation import Matrix, Vector
 from halk.data.readings import Readings
-from halk.sensors import scattered, simple
 from halk.sensors.calibrate import (
     Calibration,
     Fit,
@@ -21,13 +18,14 @@ from halk.sensors.calibrate import (
     measure_fit,
     measure_scores,
 )
-from halk.sensors.field import FieldModel
-from halk.sensors.gaps import KINDS, Pattern, draw_gaps, find_pattern
-from halk.sensors.method import BINS, Estimates, Method, Site
-from halk.sensors.order import Line, find_line, sort_rows
+from halk.sensors.comparison import ALL, Comparison, Errors, Judged
+from halk.sensors.gaps import KINDS, MOST, Hidden, Pattern, draw_gaps, find_pattern
+from halk.sensors.method import BINS, Estimates, Site
+from halk.sensors.methods import METHODS, Options, list_methods
+from halk.sensors.order import Line, find_far, find_line, sort_rows
 
-Tell = Callable[[str, float], None]
-"""Is told what is being done, and which share of all is done."""
+Progress = Callable[[str, float], None]
+"""Told what is done, and which share of it is."""
 
 ENOUGH, DRAWS = 1_500, 5
 """Readings to judge by: small tables hide a tenth again and again, so many times."""
@@ -41,228 +39,55 @@ QUICK = 2_000
 MARGIN = 0.99
 """A simple method is used if its error is below so much of the best model's."""
 
-FIELD_MOST = 50_000
-"""Readings of sensors read at the same times beyond which no field is tried: a season
-and a day in 60 atoms cannot follow them."""
-
-
-@dataclass(frozen=True)
-class Errors:
-    """Errors on hidden readings: mean absolute, root mean square, and how many."""
-
-    mae: float
-    rmse: float
-    cells: int
-
-
-@dataclass(frozen=True)
-class Judged:
-    """How a method did on the hidden readings.
-
-    ``now`` is as if only the past were known, and the present of other sensors; by
-    kind of gap, and "all". ``intervals`` are per bin of distance to the nearest own
-    reading, and "all", made without the readings they are measured on.
-    """
-
-    name: str
-    is_model: bool
-    fill: dict[str, Errors]
-    now: dict[str, Errors]
-    intervals: dict[str, Fit]
-    now_intervals: dict[str, Fit]
-    seconds: float
-
-    @property
-    def error(self) -> float:
-        """Mean absolute error on all hidden readings."""
-        return self.fill["all"].mae
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """All methods on the same artificial gaps, the best first.
-
-    ``gaps`` says by kind how much of the table is missing, how much of what was hidden
-    is of that kind, and how long gaps are; ``skipped`` why methods were not tried.
-    """
-
-    chosen: str
-    why: str
-    methods: tuple[Judged, ...]
-    skipped: dict[str, str]
-    gaps: dict[str, Any]
-    draws: int
-    unit: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the comparison for JSON."""
-        return asdict(self) | {"methods": [_as_dict(one) for one in self.methods]}
-
-    @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> Comparison:
-        """Return the comparison that was saved."""
-        methods = tuple(_from_dict(one) for one in found["methods"])
-        return cls(**(found | {"methods": methods}))
-
-
-def _as_dict(one: Judged) -> dict[str, Any]:
-    found = asdict(one)
-    for name in ("intervals", "now_intervals"):
-        found[name] = {key: fit._asdict() for key, fit in getattr(one, name).items()}
-    return found
-
-
-def _from_dict(found: dict[str, Any]) -> Judged:
-    made = dict(found)
-    for name in ("fill", "now"):
-        made[name] = {key: Errors(**value) for key, value in found[name].items()}
-    for name in ("intervals", "now_intervals"):
-        made[name] = {key: Fit(**value) for key, value in found[name].items()}
-    return Judged(**made)
-
-
-class Decision(NamedTuple):
-    """The method to use, fitted to all readings, and what it was chosen by."""
-
-    method: Method
-    calibration: Calibration
-    comparison: Comparison
-
-
-class Candidate(NamedTuple):
-    """A method that may be chosen."""
-
-    make: Callable[[], Method]
-    is_model: bool
-
-
-# which methods there are
-
-
-def list_candidates(
-    site: Site, rows: Readings, line: Line
-) -> tuple[list[Candidate], dict[str, str]]:
-    """Return the methods that suit a table, and why others do not.
-
-    Parameters
-    ----------
-    site : Site
-    rows : Readings
-        Sorted.
-    line : Line
-    """
-    found, skipped = [], {}
-
-    def add(make: Callable[..., Method], *options: Any, is_model: bool = False) -> None:
-        found.append(Candidate(lambda: make(site, *options), is_model))
-
-    is_series = line.is_time and line.is_only
-    has_common = is_series and share_of_common(site, rows, line) >= 0.5
-    if has_common:
-        for options in ((12, 700), (18, 450)):
-            model = _neighbour_model()
-            if model is not None:
-                add(model, *options, is_model=True)
-    else:
-        skipped["neighbours"] = (
-            "sensors are hardly read at the same times" if is_series
-            else "readings depend on more than the time"
-        )  # fmt: skip
-    if has_common and len(rows.y) > FIELD_MOST:
-        skipped["field"] = f"more than {FIELD_MOST:,} readings at common times"
-    else:
-        can_talk = site.graph is not None or site.sensors.positions is not None
-        if can_talk and len(site.sensors.names) > 1:
-            add(FieldModel, True, is_model=True)
-        else:
-            skipped["field, together"] = "sensors have neither places nor a graph"
-        add(FieldModel, False, is_model=True)
-    module: Any = simple if is_series else scattered
-    add(module.Kriging)
-    add(module.InverseDistance)
-    if line.is_only:
-        add(simple.Linear)
-    else:
-        skipped[simple.Linear.name] = "readings depend on more than one input"
-    add(simple.SensorMean)
-    return found, skipped
-
-
-def share_of_common(site: Site, rows: Readings, line: Line) -> float:
-    """Return the share of readings at whose time another sensor is read too."""
-    if not len(rows.y):
-        return 0.0
-    cell = np.rint(line.place(rows.x)).astype(np.int64)
-    _, which, count = np.unique(cell, return_inverse=True, return_counts=True)
-    pairs = np.unique(which * len(site.sensors.names) + rows.sensor)
-    n_sensors = np.bincount(pairs // len(site.sensors.names), minlength=len(count))
-    return float((n_sensors[which] > 1).mean())
-
-
-def _neighbour_model() -> Any:
-    try:
-        return import_module("halk.sensors.neighbours").NeighbourModel
-    except ImportError:
-        return None
-
 
 # judging
 
 
 class _Trial:
-    """What methods say of hidden readings, over all draws."""
+    """Readings that are hidden, in one draw or several, and what is said of them."""
 
     def __init__(
-        self, site: Site, line: Line, rows: Readings, pattern: Pattern
+        self, site: Site, line: Line, rows: Readings, pattern: Pattern, most: int = MOST
     ) -> None:
         self.site, self.line, self.rows = site, line, rows
-        names = site.sensors.names
-        self.draws = [draw_gaps(names, line, rows, pattern, site.seed * DRAWS)]
-        n = len(self.draws[0].row)
-        for k in range(1, min(DRAWS, -(-ENOUGH // max(n, 1))) if n else 1):
-            seed = site.seed * DRAWS + k
-            self.draws.append(draw_gaps(names, line, rows, pattern, seed))
-        self.use_draws()
+        self.is_far = find_far(rows)
+        self.draws = [self._draw(pattern, 0, most)]
+        n = min(len(self.draws[0]), most)
+        n_draws = min(DRAWS, -(-min(ENOUGH, most) // n)) if n else 1
+        self.draws += [self._draw(pattern, k, most) for k in range(1, n_draws)]
+        row, kind, gap = (
+            np.concatenate(part) for part in zip(*self.draws, strict=True)
+        )
+        self.kind, self.half = kind, gap % 2 == 1
+        self.sensor, self.y = rows.sensor[row], rows.y[row]
 
-    def use_draws(self) -> None:
-        """Put what was hidden in all draws in a row."""
-        row = np.concatenate([draw.row for draw in self.draws])
-        self.kind = np.concatenate([draw.kind for draw in self.draws])
-        self.sensor, self.y = self.rows.sensor[row], self.rows.y[row]
-        parity = [draw.gap % 2 for draw in self.draws]
-        self.half = np.concatenate(parity).astype(bool)
+    def _draw(self, pattern: Pattern, k: int, most: int) -> Hidden:
+        names, seed = self.site.sensors.names, self.site.seed * DRAWS + k
+        found = draw_gaps(names, self.line, self.rows, pattern, seed, most)
+        kept = ~self.is_far[found.row]
+        return Hidden(*(part[kept] for part in found))
 
-    def run(self, candidate: Candidate, tell: Callable[[str, float], None]) -> _Run:
+    def run(self, name: str, options: Options, progress: Progress) -> _Run:
         """Return what a method estimates where readings were hidden."""
         began, fill, now = perf_counter(), [], []
-        method = candidate.make()
+        method, rows = METHODS[name].make(self.site, options), self.rows
         for k, draw in enumerate(self.draws):
-            tell(method.name, k / len(self.draws))
-            kept = np.ones(len(self.rows.y), bool)
+            progress(f"judging {name}", k / len(self.draws))
+            kept = np.ones(len(rows.y), bool)
             kept[draw.row] = False
-            rows = self.rows
             method.fit(Readings(rows.sensor[kept], rows.x[kept], rows.y[kept]))
             asked = rows.sensor[draw.row], rows.x[draw.row]
             fill.append(method.estimate(*asked))
             if self.line.is_time:
                 now.append(method.estimate(*asked, causal=True))
         seconds = perf_counter() - began
-        return _Run(
-            method.name, candidate, _join(fill), _join(now) if now else None, seconds
-        )
-
-    def find_judged(self, found: list[Estimates | None]) -> NDArray[np.bool_]:
-        """Return which readings all methods have an estimate of."""
-        values = [one.value for one in found if one is not None]
-        is_known = np.ones(len(self.y), bool)
-        return is_known & ~np.isnan(values).any(axis=0) if values else is_known
+        return _Run(name, _join(fill), _join(now) if now else None, seconds)
 
 
 class _Run(NamedTuple):
     """What a method estimates of hidden readings."""
 
     name: str
-    candidate: Candidate
     fill: Estimates
     now: Estimates | None
     seconds: float
@@ -272,76 +97,114 @@ def _join(found: list[Estimates]) -> Estimates:
     return Estimates(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
-def _measure_errors(
-    found: Estimates, trial: _Trial, is_judged: NDArray[np.bool_]
-) -> dict[str, Errors]:
-    """Return errors over all gaps, and by kind of gap."""
-    errors = {}
-    for k, name in enumerate(("all", *KINDS)):
-        inside = is_judged if k == 0 else is_judged & (trial.kind == k - 1)
-        if inside.any() or k == 0:
-            error = (found.value - trial.y)[inside]
-            mae = float(np.abs(error).mean()) if len(error) else np.inf
-            rmse = float(np.sqrt((error**2).mean())) if len(error) else np.inf
-            errors[name] = Errors(mae, rmse, len(error))
-    return errors
+class _Judge:
+    """Compares what methods say of hidden readings with what they were."""
+
+    def __init__(self, trial: _Trial, runs: list[_Run], scale: Vector, cover: float):
+        self.trial, self.runs, self.scale, self.cover = trial, runs, scale, cover
+        self.is_filled = self._find_known([run.fill for run in runs])
+        self.is_now = self._find_known([run.now for run in runs])
+
+    def _find_known(self, found: list[Estimates | None]) -> NDArray[np.bool_]:
+        """Return which readings all methods have an estimate of."""
+        known = np.ones(len(self.trial.y), bool)
+        for one in found:
+            known &= True if one is None else ~np.isnan(one.value)
+        return known
+
+    def rank(self) -> list[Judged]:
+        """Return how methods did, the best first."""
+        found = [
+            Judged(
+                run.name, METHODS[run.name].is_model,
+                self._measure_errors(run.fill, self.is_filled),
+                self._measure_errors(run.now, self.is_now),
+                self._measure_intervals(run.fill), self._measure_intervals(run.now),
+                run.seconds,
+            )
+            for run in self.runs
+        ]  # fmt: skip
+        return sorted(found, key=lambda one: one.error)
+
+    def _measure_errors(
+        self, found: Estimates | None, is_known: NDArray[np.bool_]
+    ) -> dict[str, Errors]:
+        errors = {}
+        for k, name in enumerate((ALL, *KINDS) if found is not None else ()):
+            assert found is not None
+            inside = is_known & (self.trial.kind == k - 1) if k else is_known
+            error = (found.value - self.trial.y)[inside]
+            if len(error):
+                mae, rmse = np.abs(error).mean(), np.sqrt((error**2).mean())
+                errors[name] = Errors(float(mae), float(rmse), len(error))
+        return errors or ({ALL: Errors(np.inf, np.inf, 0)} if found else {})
+
+    def calibrate(self, run: _Run) -> Calibration:
+        """Return factors from all hidden readings, for filling and for the present."""
+        every = np.ones(len(self.trial.y), bool)
+        now = run.fill if run.now is None else run.now
+        factors = [self._find_factors(one, every) for one in (run.fill, now)]
+        return Calibration(self.scale, np.stack(factors), self.cover)
+
+    def _find_factors(self, found: Estimates, used: NDArray[np.bool_]) -> Matrix:
+        scores = measure_scores(found, self.trial.sensor, self.trial.y, self.scale)
+        used = used & ~np.isnan(scores)
+        sensor, bins = self.trial.sensor[used], found.bin[used]
+        return find_factors(sensor, bins, scores[used], len(self.scale), self.cover)
+
+    def find_intervals(self, found: Estimates) -> tuple[Vector, Vector]:
+        """Return intervals, each half of the gaps by the factors of the other."""
+        low, high = np.full((2, len(self.trial.y)), np.nan)
+        for half in (False, True):
+            used = self.trial.half == half
+            factor = self._find_factors(found, ~used)
+            made = Calibration(self.scale, np.stack([factor, factor]), self.cover)
+            part = Estimates(*(field[used] for field in found))
+            shown = made.apply(part, self.trial.sensor[used])
+            low[used], high[used] = shown.low, shown.high
+        return low, high
+
+    def _measure_intervals(self, found: Estimates | None) -> dict[str, Fit]:
+        if found is None:
+            return {}
+        (low, high), fits = self.find_intervals(found), {}
+        for b in (-1, *range(BINS)):
+            inside = ~np.isnan(low) & ((found.bin == b) | (b < 0))
+            if inside.any():
+                fit = measure_fit(
+                    low[inside], high[inside], self.trial.y[inside], self.cover
+                )
+                fits[ALL if b < 0 else str(b)] = fit
+        return fits
+
+    def measure_sensors(self, run: _Run) -> Matrix:
+        """Return error, cover and number of hidden readings of every sensor."""
+        sensor, y, n = self.trial.sensor, self.trial.y, len(self.scale)
+        low, high = self.find_intervals(run.fill)
+        known = ~np.isnan(run.fill.value)
+        error = np.abs(run.fill.value - y)
+        is_within = (low <= y) & (y <= high)
+        count = np.bincount(sensor[known], minlength=n)
+        with np.errstate(invalid="ignore"):
+            mean = [
+                np.bincount(sensor[known], what[known], n) / count
+                for what in (error, is_within.astype(float))
+            ]
+        return np.column_stack([*mean, count])
 
 
-def _calibrate(
-    trial: _Trial, found: list[Estimates | None], scale: Vector
-) -> Calibration:
-    """Return factors from all hidden readings, for filling and for the present."""
-    factors = []
-    for estimates in found:
-        given = estimates if estimates is not None else found[0]
-        assert given is not None
-        scores = measure_scores(given, trial.sensor, trial.y, scale)
-        known = ~np.isnan(scores)
-        sensor, bins = trial.sensor[known], given.bin[known]
-        factors.append(find_factors(sensor, bins, scores[known], len(scale)))
-    return Calibration(scale, np.stack(factors))
-
-
-def _measure_intervals(
-    trial: _Trial, found: Estimates | None, scale: Vector
-) -> dict[str, Fit]:
-    """Return how intervals fit, each half of the gaps by the factors of the other."""
-    if found is None:
-        return {}
-    low, high = np.full(len(trial.y), np.nan), np.full(len(trial.y), np.nan)
-    scores = measure_scores(found, trial.sensor, trial.y, scale)
-    for half in (False, True):
-        made = (trial.half == half) & ~np.isnan(scores)
-        sensor, bins = trial.sensor[made], found.bin[made]
-        factor = find_factors(sensor, bins, scores[made], len(scale))
-        used = trial.half != half
-        part = Estimates(*(field[used] for field in found))
-        shown = Calibration(scale, np.stack([factor, factor])).apply(
-            part, trial.sensor[used]
-        )
-        low[used], high[used] = shown.low, shown.high
-    known = ~np.isnan(low)
-    fits = {"all": measure_fit(low[known], high[known], trial.y[known])}
-    for b in range(BINS):
-        inside = known & (found.bin == b)
-        if inside.any():
-            fits[str(b)] = measure_fit(low[inside], high[inside], trial.y[inside])
-    return fits
-
-
-def measure_scale(site: Site, rows: Readings) -> Vector:
+def measure_scale(n_sensors: int, rows: Readings) -> Vector:
     """Return the std of every sensor's readings; of all, where there are few."""
-    n = len(site.sensors.names)
-    count = np.bincount(rows.sensor, minlength=n)
-    mean = np.bincount(rows.sensor, rows.y, n) / np.maximum(count, 1)
-    square = np.bincount(rows.sensor, (rows.y - mean[rows.sensor]) ** 2, n)
-    std = np.sqrt(square / np.maximum(count, 1))
-    overall = float(rows.y.std()) if len(rows.y) else 1.0
-    scale: Vector = np.where((count < 5) | (std <= 0), overall or 1.0, std)
-    return scale
+    kept = ~find_far(rows)
+    sensor, y = rows.sensor[kept], rows.y[kept]
+    count = np.maximum(np.bincount(sensor, minlength=n_sensors), 1)
+    mean = np.bincount(sensor, y, n_sensors) / count
+    std = np.sqrt(np.bincount(sensor, (y - mean[sensor]) ** 2, n_sensors) / count)
+    overall = float(y.std()) if len(y) else 1.0
+    return np.asarray(np.where((count < 5) | (std <= 0), overall or 1.0, std))
 
 
-def _latest(rows: Readings, line: Line) -> Readings:
+def _take_latest(rows: Readings, line: Line) -> Readings:
     """Return the latest readings of a long table in time, those of all sensors."""
     if not line.is_time or len(rows.y) <= WINDOW:
         return rows
@@ -350,123 +213,105 @@ def _latest(rows: Readings, line: Line) -> Readings:
     return Readings(rows.sensor[kept], rows.x[kept], rows.y[kept])
 
 
+# choosing
+
+
 def choose(
     site: Site,
     rows: Readings,
     *,
+    method: str | None = None,
     quick: bool = False,
-    candidates: list[Candidate] | None = None,
-    tell: Tell = lambda what, share: None,
-) -> Decision:
-    """Return the best method for a table, fitted to all its readings.
+    coverage: float = 0.9,
+    progress: Progress = lambda what, share: None,
+    **options: Any,
+) -> Comparison:
+    """Return how methods do on a table, and which of them to use.
 
     Parameters
     ----------
     site : Site
     rows : Readings
         Rows without a value say where gaps are.
+    method : str, optional
+        Insist on one, by its name or how it begins ("field").
     quick : bool, default False
-        Let the structure of the table decide; hide readings for intervals only, and
-        only if the method has none of its own.
-    candidates : list of Candidate, optional
-        Instead of those that suit the table.
-    tell : function (what, share)
-        Is called when something begins.
+        Let the structure of the table decide, and hide readings for intervals only.
+    coverage : float
+        Share of readings that intervals are to cover.
+    progress : function, optional
+    **options
+        See :data:`halk.sensors.methods.Options`; None is as if it were not given.
+
+    Raises
+    ------
+    ValueError
+        If the method asked for does not suit the table.
     """
     known = sort_rows(rows)
     line = find_line(site.schema, known)
-    scale = measure_scale(site, known)
-    skipped: dict[str, str] = {}
-    if candidates is None:
-        candidates, skipped = list_candidates(site, known, line)
+    options = {name: value for name, value in options.items() if value is not None}
+    names, skipped = list_methods(site, known, line, options)
+    allowed = _find_allowed(method, names, skipped)
     if quick:
-        return _decide_quickly(site, known, line, scale, candidates[0], tell)
+        names = allowed[:1]
+    scale = measure_scale(len(site.sensors.names), known)
     pattern = find_pattern(site.schema, rows)
-    trial = _Trial(site, line, _latest(known, line), pattern)
+    part = _take_latest(known, line)
+    trial = _Trial(site, line, part, pattern, QUICK if quick else MOST)
     runs = []
-    for k, one in enumerate(candidates):
+    for k, name in enumerate(names):
 
-        def tell_share(name: str, share: float, k: int = k) -> None:
-            tell(f"judging {name}", (k + share) / (len(candidates) + 1))
+        def report(what: str, share: float, k: int = k) -> None:
+            progress(what, (k + share) / len(names))
 
-        runs.append(trial.run(one, tell_share))
-    ranked = sorted(_judge(trial, runs, scale), key=lambda one: one.error)
-    best = _find_best(ranked)
+        runs.append(trial.run(name, options, report))
+    judge = _Judge(trial, runs, scale, coverage)
+    ranked = judge.rank()
+    best = _find_best([one for one in ranked if one.name in allowed])
     run = next(run for run in runs if run.name == best.name)
-    tell(f"fitting {best.name}", len(candidates) / (len(candidates) + 1))
-    method = run.candidate.make()
-    method.fit(known)
-    comparison = Comparison(
-        best.name, explain(ranked, best, site.schema.unit), tuple(ranked), skipped,
-        pattern.as_dict(), len(trial.draws), site.schema.unit,
+    unit = site.schema.unit
+    reason = explain(ranked, best, unit)
+    if quick:
+        reason = f"{best.name}: by the structure of the table; nothing was compared"
+    elif method:
+        reason = f"{best.name}: asked for; {reason}"
+    return Comparison(
+        best.name, reason, tuple(ranked), judge.calibrate(run), skipped,
+        pattern.as_dict(), len(trial.draws), unit, options, judge.measure_sensors(run),
     )  # fmt: skip
-    calibration = _calibrate(trial, [run.fill, run.now], scale)
-    return Decision(method, calibration, comparison)
 
 
-def _judge(trial: _Trial, runs: list[_Run], scale: Vector) -> list[Judged]:
-    is_filled = trial.find_judged([run.fill for run in runs])
-    is_now = trial.find_judged([run.now for run in runs])
-    return [_judge_run(trial, run, is_filled, is_now, scale) for run in runs]
-
-
-def _judge_run(
-    trial: _Trial, run: _Run, is_filled: NDArray[np.bool_], is_now: NDArray[np.bool_],
-    scale: Vector,
-) -> Judged:  # fmt: skip
-    return Judged(
-        run.name,
-        run.candidate.is_model,
-        _measure_errors(run.fill, trial, is_filled),
-        {} if run.now is None else _measure_errors(run.now, trial, is_now),
-        _measure_intervals(trial, run.fill, scale),
-        _measure_intervals(trial, run.now, scale),
-        run.seconds,
-    )
+def _find_allowed(
+    method: str | None, names: list[str], skipped: dict[str, str]
+) -> list[str]:
+    if method is None:
+        return names
+    found = [name for name in names if name.startswith(method)]
+    if not found:
+        why = [f" ({why})" for name, why in skipped.items() if name.startswith(method)]
+        raise ValueError(
+            f"method must be one that suits the table, {', '.join(names)}, got "
+            f"{method!r}{why[0] if why else ''}"
+        )
+    return found
 
 
 def _find_best(ranked: list[Judged]) -> Judged:
     """Return the best; a model, unless a simple method is better by a margin."""
     models = [one for one in ranked if one.is_model]
-    best = ranked[0]
-    if models and best.error >= MARGIN * models[0].error:
+    if models and ranked[0].error >= MARGIN * models[0].error:
         return models[0]
-    return best
+    return ranked[0]
 
 
 def explain(ranked: list[Judged], best: Judged, unit: str = "") -> str:
     """Return in a sentence why a method was chosen."""
-    others = [one for one in ranked if one.name != best.name]
     said = f"{best.name}: its error is {best.error:.3g}{f' {unit}' if unit else ''}"
+    others = [one for one in ranked if one.name != best.name]
     told = [one for one in others if one.is_model != best.is_model][:1]
     told += [one for one in others if one not in told][: 2 - len(told)]
     for one in sorted(told, key=lambda one: one.error):
-        said += f", that of {one.name} {one.error:.3g}"
-    n = best.fill["all"].cells
-    said += f" (mean absolute error on {n:,} hidden readings)"
+        said += f", {one.name}'s {one.error:.3g}"
+    said += f" (mean absolute error on {best.fill[ALL].cells:,} hidden readings)"
     return said if best.is_model else f"{said}; a simple method is best here"
-
-
-def _decide_quickly(
-    site: Site, rows: Readings, line: Line, scale: Vector, first: Candidate, tell: Tell
-) -> Decision:
-    method, pattern = first.make(), None
-    factor = np.ones((2, len(scale), BINS))
-    calibration = Calibration(scale, factor)
-    tell(f"fitting {method.name}", 0.0)
-    method.fit(rows)
-    sample = rows.sensor[:1], rows.x[:1]
-    if len(rows.y) and np.isnan(method.estimate(*sample).low).all():
-        pattern = find_pattern(site.schema, rows)
-        trial = _Trial(site, line, _latest(rows, line), pattern)
-        trial.draws = [
-            draw_gaps(site.sensors.names, line, trial.rows, pattern, site.seed, QUICK)
-        ]
-        trial.use_draws()
-        tell("judging intervals", 0.5)
-        run = trial.run(first, lambda name, share: None)
-        calibration = _calibrate(trial, [run.fill, run.now], scale)
-    why = f"{method.name}: by the structure of the table (quick); nothing was compared"
-    gaps = {} if pattern is None else pattern.as_dict()
-    comparison = Comparison(method.name, why, (), {}, gaps, 0, site.schema.unit)
-    return Decision(method, calibration, comparison)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,10 +51,16 @@ class Encoder:
     site : Site
     rows : Readings
         Whose span and spacing say what their times can tell of.
+    features : sequence of str, optional
+        The inputs to use, by source ("depth_m") or name ("time: hour"); "place".
     """
 
-    def __init__(self, site: Site, rows: Readings) -> None:
+    def __init__(
+        self, site: Site, rows: Readings, features: Sequence[str] | None = None
+    ) -> None:
         self.site, self.parts = site, _find_parts(site, rows)
+        if features is not None:
+            self.parts = _choose_parts(self.parts, features)
 
     def encode(self, sensor: Indices, x: Matrix) -> Matrix:
         """Return what the kernel compares, (n, number of columns of all parts)."""
@@ -104,6 +111,15 @@ def _find_parts(site: Site, rows: Readings) -> list[Part]:
         for name, values in sensors.attributes.items()
     ]
     return parts or [Part(site.schema.inputs[0].name, "number")]
+
+
+def _choose_parts(parts: list[Part], features: Sequence[str]) -> list[Part]:
+    known = {part.name for part in parts} | {part.source for part in parts} - {""}
+    for name in features:
+        if name not in known:
+            there = ", ".join(sorted(known))
+            raise ValueError(f"features must be among {there}, got {name!r}")
+    return [part for part in parts if {part.name, part.source} & set(features)]
 
 
 def _scaled(part: Part, values: Vector) -> Part:

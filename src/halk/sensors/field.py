@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,25 @@ class FieldModel:
     site : Site
     together : bool, default True
         Whether sensors talk; else each learns by itself.
+    neighbours : int
+        Nearest sensors that each talks to, unless the user gave a graph.
     tolerance : float
         In stds of the readings.
+    features : sequence of str, optional
+        The inputs to use, as of :class:`halk.sensors.encode.Encoder`.
     """
 
     def __init__(
-        self, site: Site, together: bool = True, tolerance: float = TOLERANCE
+        self,
+        site: Site,
+        together: bool = True,
+        *,
+        neighbours: int = NEIGHBOURS,
+        tolerance: float = TOLERANCE,
+        features: Sequence[str] | None = None,
     ) -> None:
         self.site, self.together, self.tolerance = site, together, tolerance
+        self.neighbours, self.features = neighbours, features
         self.name = "field, together" if together else "field, independent"
 
     def fit(self, rows: Readings) -> None:
@@ -52,7 +64,7 @@ class FieldModel:
         rows = sort_rows(rows)
         hashes = hash_rows(self.site.sensors.names, rows.sensor, rows.x, self.site.seed)
         order = np.argsort(hashes, kind="stable")[:MOST]
-        self.encoder = Encoder(self.site, rows)
+        self.encoder = Encoder(self.site, rows, self.features)
         self.track = Track(find_line(self.site.schema, rows), rows)
         sensor, y = rows.sensor[order], rows.y[order]
         self.learner = NewtonHALK(self.make_network(float(y.std())))
@@ -74,7 +86,7 @@ class FieldModel:
             )
         metric = "haversine" if sensors.is_geographic else "euclidean"
         return Network.from_positions(
-            sensors.positions, k=NEIGHBOURS, metric=metric, tolerance=limit,
+            sensors.positions, k=self.neighbours, metric=metric, tolerance=limit,
             names=sensors.names,
         )  # fmt: skip
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from halk._validation import Indices, Matrix, Vector
 from halk.data.readings import Readings
 from halk.sensors.method import Estimates, Site
-from halk.sensors.order import Track, find_line, hash_rows, sort_rows, uniform
+from halk.sensors.order import Track, find_far, find_line, hash_rows, sort_rows, uniform
 
 
 class Simple:
@@ -28,7 +28,9 @@ class Simple:
 
     def fit(self, rows: Readings) -> None:
         """Take in readings; what was known before is forgotten."""
-        self.rows = sort_rows(rows)
+        rows = sort_rows(rows)
+        kept = ~find_far(rows)
+        self.rows = Readings(rows.sensor[kept], rows.x[kept], rows.y[kept])
         self.track = Track(find_line(self.site.schema, self.rows), self.rows)
         self._fit()
 
