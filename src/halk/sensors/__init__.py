@@ -1,6 +1,6 @@
 """Sensors of a network: from tables to models, and back to tables without gaps."""
 
-from halk.sensors.choose import Comparison
+from halk.sensors.comparison import Comparison
 from halk.sensors.fill import Filled, fill_table
 from halk.sensors.fitting import fit
 from halk.sensors.forecast import Forecast

@@ -21,7 +21,7 @@ from halk.data.readings import Readings
 from halk.data.schema import Schema
 from halk.data.sensors import Sensors
 from halk.errors import CheckpointError
-from halk.sensors.choose import Comparison
+from halk.sensors.comparison import Comparison
 from halk.sensors.method import Graph, Site
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ from halk.data.suspicions import (
 from halk.errors import DataError
 from halk.sensors import files, fill
 from halk.sensors import forecast as horizon
-from halk.sensors.choose import Comparison
+from halk.sensors.calibrate import Calibration
+from halk.sensors.comparison import Comparison
 from halk.sensors.join import add_sensors
 from halk.sensors.method import Estimates, Method, Site
 from halk.sensors.notices import Notice, find_notices
@@ -153,7 +154,11 @@ class SensorModel:
             That knows more than the model's own.
         """
         found = (method or self.method).estimate(sensor, x, causal=causal)
-        return self.comparison.calibrate(found, sensor, causal=causal)
+        known = self.comparison.calibration
+        n_new = int(sensor.max(initial=-1)) + 1 - len(known.scale)
+        if n_new > 0:  # sensors that were not there yet when intervals were made
+            known = extend(known, n_new)
+        return known.apply(found, sensor, causal)
 
     def is_beyond(self, x: Matrix) -> NDArray[np.bool_]:
         """Return which points have inputs outside those of all readings."""
@@ -424,3 +429,11 @@ def restore(
         made: Any = method
         made.load_state_dict(state)
     return method
+
+
+def extend(known: Calibration, n_new: int) -> Calibration:
+    """Return a calibration for more sensors, of which nothing was hidden yet."""
+    usual = np.median(known.factor, axis=1, keepdims=True)
+    factor = np.concatenate([known.factor, np.repeat(usual, n_new, axis=1)], axis=1)
+    scale = np.append(known.scale, np.full(n_new, np.median(known.scale)))
+    return Calibration(scale, factor, known.cover)
