@@ -138,7 +138,7 @@ struct Network {
     double predicted = UNKNOWN, z = UNKNOWN;
     if (flags[i] == ACCEPTED) {
       a.s.n_rejects = a.s.n_back = 0.0;
-      const bool is_turn = settings.is_robust && (step + a.parity) % 2 == 0;
+      const bool is_turn = settings.is_robust && (std::uint64_t(step) + a.key) % 2 == 0;
       out = is_turn ? a.watch(step, x, ws) : Message{x, READING};
     } else {
       const Prediction p = a.predict(step, step, NOW, NONE, 0, ws);
@@ -160,6 +160,7 @@ struct Network {
     const std::size_t at = std::size_t(r) * size() + i;
     const auto late = step - settings.window;
     if (late >= 0) {
+      a.begin_draws(step, is_first, FILL);
       if (a.is_heard(late, 0)) {
         if (a.draws.uniform() < rate) a.replay(late, step, FILL, ws);
       } else {
@@ -170,8 +171,10 @@ struct Network {
       }
     }
     if (a.is_heard(step, 0)) {
-      if (a.draws.uniform() < rate) a.replay(step, step, NOW, ws);
-      if (a.draws.uniform() < rate) a.replay(step, step, AHEAD, ws);
+      for (Mode mode : {NOW, AHEAD}) {
+        a.begin_draws(step, is_first, mode);
+        if (a.draws.uniform() < rate) a.replay(step, step, mode, ws);
+      }
     } else if (found.now) {
       publish(a.estimate(a.predict(step, step, NOW, ALL, 0, ws), NOW), at, found.now,
               found.now_bin);

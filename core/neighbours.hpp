@@ -37,7 +37,7 @@ struct Settings {
   int gap_memory = 128, tell_every = 24, shift_rejects = 12;
   double memory = 700;  // of the table (steps)
   double estimate_noise = 1, replay_rate = 0.125, pool = 0.25, coverage = 0.9;
-  double score_decay = 0.98, gate = 5, shift_jump = 5, stuck_odds = 1e-6, drift = 10;
+  double score_decay = 0.98, gate = 5, close = 1.5, shift_jump = 5, stuck_odds = 1e-6, drift = 10;
   bool is_robust = true;
 
   int lags() const { return 2 * window + 1; }
@@ -173,14 +173,15 @@ inline double median_of(std::vector<double>& x) {  // leaves x in another order
 }
 
 struct Scalars {  // of an agent's state; doubles only, saved as a row
-  double weight = 1e-9, tau = 1.0, alpha[SHRINKAGES] = {1.0, 1.0, 1.0}, is_nonnegative = 1.0;
+  double age = 0.0, weight = 1e-9, tau = 1.0, alpha[SHRINKAGES] = {1.0, 1.0, 1.0},
+         is_nonnegative = 1.0;
   double losses[MODES][1 + RIDGES][3] = {}, told_losses[MODES][1 + RIDGES][3] = {};
   double chosen[MODES][3];  // transform, ridge, shrinkage
   double scores[MODES][BINS][SCORES] = {}, told_scores[MODES][BINS][SCORES] = {};
   double n_gaps = 0.0, run = 0.0, run_start = 0.0, is_stuck = 0.0, repeats = 0.0, pairs = 0.0;
   double last_reading = UNKNOWN, n_rejects = 0.0, first_reject = 0.0, n_recent = 0.0;
   double recent[3][RECENT] = {};  // residual from neighbours alone, reading, its estimate
-  double shifted_at = -1.0, shifted_from = -1.0, n_back = 0.0;
+  double shifted_at = -1.0, shifted_from = -1.0, level[2] = {}, n_back = 0.0;
   double block = 0.0, n_block = 0.0, n_blocks = 0.0, block_square = 0.0;
   double sill = 0.8, range = 1.0;  // of the prior
   double drift[2] = {}, drift_from[2] = {-1.0, -1.0}, is_drifting = 0.0;
@@ -202,8 +203,8 @@ struct Agent {
   std::vector<std::uint8_t> gaps;              // (gap_memory, 2, k1): who was silent, for how long
   std::vector<double> rejects;                 // (3, shift_rejects): residual, reading, estimate
   Scalars s;
+  std::uint64_t key;
   Draws draws;
-  int parity;                 // when it watches its readings
   std::vector<Event> events;  // of this call
   const Settings* settings;
   const Tables* tables;
@@ -227,8 +228,8 @@ struct Agent {
         cross(std::size_t(k1) * k1),
         gaps(std::size_t(c.gap_memory) * 2 * k1),
         rejects(std::size_t(3) * c.shift_rejects),
+        key(key),
         draws{key},
-        parity(int(key & 1)),
         settings(&c),
         tables(&shared) {
     double total = 0.0;
@@ -272,6 +273,8 @@ struct Agent {
 
   void hear(std::int64_t t, const Message* all, bool is_first, Workspace& ws) {
     const double decay = settings->decay();
+    s.age += 1.0;
+    if (t % 4 == 0) forget(4.0);
     for (int j = 0; j < k1; ++j) {
       const Message& said = all[near[j]];
       Moments& m = moments[j];
@@ -546,6 +549,18 @@ struct Agent {
     s.scores[mode][bin][std::clamp<std::ptrdiff_t>(k, 0, SCORES - 1)] += 1.0;
   }
 
+  // Forget losses and scores of `steps` steps: fast at first, when they were those of a beginner.
+  void forget(double steps) {
+    const double rate = std::max(2.0 / (s.age + 2.0 * settings->window), 1.0 / settings->memory);
+    const double kept = std::max(1.0 - steps * rate, 0.0);
+    for (auto& mode : s.losses)
+      for (auto& row : mode)
+        for (double& l : row) l *= kept;
+    for (auto& mode : s.scores)
+      for (auto& bin : mode)
+        for (double& n : bin) n *= kept;
+  }
+
   void be_told(const std::vector<Agent>& all) {
     std::fill_n(&s.told_losses[0][0][0], sizeof(s.told_losses) / sizeof(double), 0.0);
     std::fill_n(&s.told_scores[0][0][0], sizeof(s.told_scores) / sizeof(double), 0.0);
@@ -641,6 +656,12 @@ struct Agent {
       }
   }
 
+  // Draws of a step and mode depend on nothing else: a bad reading does not change those to come.
+  void begin_draws(std::int64_t t, bool is_first, Mode mode) {
+    const auto which = std::uint64_t(t) * 8 + mode * 2 + is_first + 1;
+    draws.state = key + which * 0xD1B54A32D192ED03u;
+  }
+
   // ------------------------------------------------------------------ learning
   void learn(std::int64_t at) {
     const int lags = settings->lags(), g = chosen(FILL, 0);
@@ -722,6 +743,7 @@ struct Agent {
     double n = 0.0;
     for (const Moments& m : moments) n += m.count;
     if (n < 5.0) return ACCEPTED;
+    if (s.n_rejects > 0.0) return SUSPECT;
     const int g = chosen(NOW, 0);
     double error = scales[0].standardize(x, g), var = 1.0;
     for (int l = 1; l <= std::min<std::int64_t>(settings->window, t); ++l)
@@ -741,16 +763,14 @@ struct Agent {
     const double e = std::clamp((scales[0].standardize(x, g) - p.mean) / p.std, -1e6, 1e6);
     const double q = quantile(NOW, p.bin, miss(0.9)), guess = restore(p.mean, p.form);
     *z = 1.6448536269514722 * e / q;
-    if (std::abs(e) < settings->gate * q) {
+    // After a reject the prediction widens: what agrees with it must come closer to be believed.
+    const double gate = s.n_rejects > 0.0 ? settings->close : settings->gate;
+    if (std::abs(e) < gate * q) {
       s.n_rejects = s.n_back = 0.0;
       return {x, READING};
     }
     if (std::abs(x) > LARGEST) return {guess, ESTIMATE};
-    if (is_back(t, x, ws)) {
-      events.push_back({double(t), 0, IS_RETURN, s.shifted_from, 0.0, x});
-      s.n_rejects = s.n_back = s.n_recent = 0.0, s.shifted_at = -1.0;
-      return {x, RETURNED};
-    }
+    if (is_back(t, x, ws)) return come_back(t, x);
     const int most = settings->shift_rejects;
     double* row[3] = {rejects.data(), rejects.data() + most, rejects.data() + 2 * most};
     if (s.n_rejects == 0.0) s.first_reject = double(t);
@@ -772,7 +792,18 @@ struct Agent {
     return shift(t, x, s.first_reject, mean[2], mean[1]);
   }
 
+  bool may_come_back(std::int64_t t) const {
+    return s.shifted_at >= 0.0 && t - s.shifted_at <= 12 * settings->window;
+  }
+  Message come_back(std::int64_t t, double x) {
+    events.push_back({double(t), 0, IS_RETURN, s.shifted_from, s.level[1], s.level[0]});
+    s.n_rejects = s.n_back = s.n_recent = 0.0, s.shifted_at = -1.0;
+    return {x, RETURNED};
+  }
   Message shift(std::int64_t t, double x, double from, double before, double after) {
+    if (may_come_back(t) && std::abs(after - s.level[0]) < 0.5 * std::abs(after - s.level[1]))
+      return come_back(t, x);
+    s.level[0] = before, s.level[1] = after;
     events.push_back({double(t), 0, IS_SHIFT, from, before, after});
     s.n_rejects = s.n_recent = s.n_back = 0.0;
     s.shifted_at = double(t), s.shifted_from = from;
@@ -781,7 +812,7 @@ struct Agent {
 
   // Three suspects on end that fit the level before the last shift: it was none.
   bool is_back(std::int64_t t, double x, Workspace& ws) {
-    if (s.shifted_at < 0.0 || t - s.shifted_at > 12 * settings->window) return false;
+    if (!may_come_back(t)) return false;
     const Prediction p = predict(t, t, NOW, NONE, settings->window + 1, ws);
     const Moments& m = saved[0];
     const double var = m.squares[p.form] / std::max(m.count, 1.0);

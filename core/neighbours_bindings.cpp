@@ -181,13 +181,9 @@ nb::dict state(Model& m) {
   });
   constexpr std::size_t width = sizeof(Scalars) / sizeof(double);
   std::vector<double> scalars(agents.size() * width);
-  std::vector<std::int64_t> draws;
-  for (std::size_t i = 0; i < agents.size(); ++i) {
+  for (std::size_t i = 0; i < agents.size(); ++i)
     std::memcpy(&scalars[i * width], &agents[i].s, sizeof(Scalars));
-    draws.push_back(std::int64_t(agents[i].draws.state));
-  }
   out["scalars"] = own_array(std::move(scalars), {agents.size(), width});
-  out["draws"] = own_array(std::move(draws), {agents.size()});
   out["steps"] = own_array(std::vector<std::int64_t>{m.network.t, m.network.is_first}, {2});
   return out;
 }
@@ -211,7 +207,6 @@ void load(Model& m, const nb::dict& state) {
   require(scalars.shape(0) == agents.size() && scalars.shape(1) == width,
           "scalars must have shape (" + std::to_string(agents.size()) + ", " +
               std::to_string(width) + ")");
-  const auto draws = vector_of<std::int64_t>(state, "draws", agents.size());
   const auto steps = vector_of<std::int64_t>(state, "steps", 2);
   for (const bool writes : {false, true}) {  // all shapes are checked before anything is changed
     std::size_t which = 0;
@@ -239,10 +234,8 @@ void load(Model& m, const nb::dict& state) {
       ++which;
     });
   }
-  for (std::size_t i = 0; i < agents.size(); ++i) {
+  for (std::size_t i = 0; i < agents.size(); ++i)
     std::memcpy(static_cast<void*>(&agents[i].s), scalars.data() + i * width, sizeof(Scalars));
-    agents[i].draws.state = std::uint64_t(draws(i));
-  }
   m.network.t = steps(0), m.network.is_first = steps(1) != 0;
 }
 
