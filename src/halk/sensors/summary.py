@@ -8,7 +8,6 @@ import numpy as np
 
 from halk.sensors.model import SensorModel
 
-
 _INNER = ("calibration", "errors", "options")
 
 
