@@ -29,21 +29,11 @@ STANDING = 1e-4
 
 @dataclass(frozen=True)
 class Readings:
-    """All rows of a table, in its order.
+    """All rows of a table, in its order."""
 
-    Parameters
-    ----------
-    sensor : int array (n,)
-        Index of the sensor; -1 if the row cannot be used.
-    x : array (n, p)
-        Inputs in their own units, times in seconds since 1970.
-    y : array (n,)
-        NaN where there is no reading: a gap.
-    """
-
-    sensor: Indices
-    x: Matrix
-    y: Vector
+    sensor: Indices  # (n,), by number; -1 if the row cannot be used
+    x: Matrix  # (n, p), inputs in their own units, times in seconds since 1970
+    y: Vector  # (n,), NaN where there is no reading: a gap
 
     @property
     def is_usable(self) -> NDArray[np.bool_]:
@@ -256,9 +246,8 @@ def _places(
     findings: Findings,
 ) -> tuple[Schema, list[Column], Sensors]:
     """Take places of sensors out of the inputs, if sensors stay where they are."""
-    order = sorted(filter(names.names.__getitem__, range(len(names.names))),
-                   key=names.names.__getitem__)  # fmt: skip
-    known = tuple(names.names[k] for k in order)
+    number = {name: k for k, name in enumerate(names.names) if name}
+    known = tuple(sorted(number))
     if not schema.position:
         return schema, inputs, sensors or Sensors(known)
     by_name = {column.name: column.values for column in inputs}
@@ -271,7 +260,7 @@ def _places(
     size = np.nanmax(np.ptp(spots[is_known], axis=0), initial=0.0)
     is_standing = bool(((apart <= STANDING * size) | np.isnan(spots)).all())
     if sensors is None and is_standing:
-        at, sensors = first[order], Sensors(known)
+        at, sensors = first[[number[name] for name in known]], Sensors(known)
         if (at >= 0).all():
             is_geographic = are_geographic(schema.position)
             if is_geographic:

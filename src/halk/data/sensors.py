@@ -25,41 +25,27 @@ DEGREE = 111.195
 
 @dataclass(frozen=True)
 class Sensors:
-    """Who measures, and where.
-
-    Parameters
-    ----------
-    names : tuple of V strings
-    positions : array (V, 2) or None
-        Latitude and longitude if ``is_geographic``, else x and y.
-    is_geographic : bool
-    attributes : dict of name to array (V,)
-        What else is known of every sensor, in numbers.
-    columns : tuple of two strings
-        What the positions were called.
-    """
+    """Who measures, and where."""
 
     names: tuple[str, ...]
-    positions: Matrix | None = None
+    positions: Matrix | None = None  # (V, 2), latitude and longitude, or x and y
     is_geographic: bool = False
-    attributes: dict[str, Vector] = field(default_factory=dict)
-    columns: tuple[str, ...] = ()
+    attributes: dict[str, Vector] = field(default_factory=dict)  # known of all (V,)
+    columns: tuple[str, ...] = ()  # what the positions were called
 
     def plane(self) -> Matrix:
         """Return places in a plane: kilometres around the middle, or x and y."""
         if self.positions is None:
             raise ValueError("positions must be known")
         if not self.is_geographic:
-            centred: Matrix = self.positions - self.positions.mean(axis=0)
-            return centred
+            return np.asarray(self.positions - self.positions.mean(axis=0))
         lat, lon = self.positions.T
         # around the mean direction: longitudes go round
         middle = np.angle(np.exp(1j * np.radians(lon)).sum(), deg=True)
         east = (lon - middle + 180) % 360 - 180
         north = lat - lat.mean()
         width = np.cos(np.radians(lat.mean()))
-        plane: Matrix = DEGREE * np.column_stack([east * width, north])
-        return plane
+        return np.asarray(DEGREE * np.column_stack([east * width, north]))
 
     def subset(self, kept: Indices) -> "Sensors":
         """Return some of the sensors, by number."""
@@ -104,6 +90,8 @@ def read_sensors(
         return None
     names = labels(table, column)
     _check_names(table, names, findings)
+    if findings.of(ERROR):
+        return None
     place = naming.place_columns(header)
     positions = _positions(table, names, place, findings) if place else None
     attributes = {

@@ -78,16 +78,17 @@ def _since_epoch(when: datetime) -> float:
 
 
 def _of_match(found: re.Match[str], order: str) -> float:
-    hour, minute, second = (int(found[part] or 0) for part in ("h", "min", "s"))
-    if found["half"]:
+    h, m, s, fraction, half, zone = found.group("h", "min", "s", "f", "half", "zone")
+    hour, minute, second = int(h or 0), int(m or 0), int(s or 0)
+    if half:
         if not 1 <= hour <= 12:
             return nan
-        hour = hour % 12 + 12 * (found["half"][0] in "Pp")
-    micro = int((found["f"] or "")[:6].ljust(6, "0"))
+        hour = hour % 12 + 12 * (half[0] in "Pp")
+    micro = int(fraction[:6].ljust(6, "0")) if fraction else 0
     at_end = hour == 24 and not (minute or second)  # midnight at the end of a day
     clock = (0 if at_end else hour, minute, second, micro)
     try:
-        when = datetime(*_day(found, order), *clock, _zone(found["zone"]))
+        when = datetime(*_day(found, order), *clock, _zone(zone))
         return _since_epoch(when + timedelta(days=at_end))
     except (ValueError, OverflowError):
         return nan
@@ -217,6 +218,8 @@ def to_datetimes(values: Vector) -> NDArray[Any]:
 
 def has_zone(cell: str) -> bool:
     """Return whether a time says in which zone it is: Z, or +01:00."""
+    if cell[-1:].isdigit() and "+" not in cell and "-" not in cell[8:]:
+        return False  # most have none: no need to look at them twice
     found = _WHEN.fullmatch(cell)
     return found is not None and found["zone"] is not None
 
