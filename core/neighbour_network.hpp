@@ -124,15 +124,17 @@ struct Network {
     if (step % settings.tell_every == 0 || (step < 200 && step % 4 == 0)) a.be_told(agents);
     flags[i] = is_there(x) ? a.look(step, x) : NO_READING;
     const bool is_plain = flags[i] == ACCEPTED;
-    said[i] = {is_plain ? x : 0.0, is_plain ? READING : ESTIMATE};
+    said[i] = {is_plain ? x : 0.0, is_plain ? READING : GUESS};
   }
 
   void speak(int i, std::int64_t step, double x, std::int64_t r, const Found& found,
              Workspace& ws) {
     Agent& a = agents[i];
+    bool is_informed = false;
     for (int j = 0; j < a.k1; ++j) {
       const Message& m = said[a.near[j]];
-      a.put(step, j, m.value, m.kind == READING);
+      a.put(step, j, m.value, m.kind);
+      is_informed |= j > 0 && m.kind == READING;
     }
     Message& out = spoken[i];
     double predicted = UNKNOWN, z = UNKNOWN;
@@ -142,10 +144,11 @@ struct Network {
       out = is_turn ? a.watch(step, x, ws) : Message{x, READING};
     } else {
       const Prediction p = a.predict(step, step, NOW, NONE, 0, ws);
-      out = {a.knows() ? a.restore(p.mean, p.form) : UNKNOWN, ESTIMATE};
+      const int kind = is_informed && a.knows() ? ESTIMATE : GUESS;
+      out = {a.knows() ? a.restore(p.mean, p.form) : UNKNOWN, kind};
       predicted = out.value;
-      if (flags[i] == SUSPECT) out = a.judge(step, x, p, &z, ws);
-      if (flags[i] == SUSPECT && out.kind != ESTIMATE) flags[i] = ACCEPTED;
+      if (flags[i] == SUSPECT) out = a.judge(step, x, p, kind, &z, ws);
+      if (flags[i] == SUSPECT && out.kind >= READING) flags[i] = ACCEPTED;
     }
     if (out.kind == SHIFTED) flags[i] = SHIFT;
     const std::size_t at = std::size_t(r) * size() + i;
