@@ -27,7 +27,7 @@ struct Network {
   Tables tables;
   std::vector<Agent> agents;
   std::int64_t t = 0;  // steps heard
-  bool is_first = true;
+  bool is_first = true, replays = true;
   std::vector<Event> events;  // of the last call, in order
 
   explicit Network(const Settings& s) : settings(s), tables(settings) {}
@@ -109,6 +109,8 @@ struct Network {
   // Hear an archive again.
   void rewind() {
     for (Agent& a : agents) a.rewind();
+    // What would be replayed is in the table unless the first hearing is forgotten by then.
+    replays = replays && double(t) > 3.0 * settings.memory;
     t = 0, is_first = false;
   }
 
@@ -159,7 +161,9 @@ struct Network {
   void listen(int i, std::int64_t step, std::int64_t r, const Found& found, Workspace& ws) {
     Agent& a = agents[i];
     a.hear(step, spoken.data(), is_first, ws);
-    const double rate = std::max(settings.replay_rate, std::min(0.5, 60.0 / double(step + 1)));
+    if (replays && step % 4 == 0) a.forget(4.0);
+    const double rate =
+        replays ? std::max(settings.replay_rate, std::min(0.5, 60.0 / double(step + 1))) : 0.0;
     const std::size_t at = std::size_t(r) * size() + i;
     const auto late = step - settings.window;
     if (late >= 0) {

@@ -276,7 +276,6 @@ struct Agent {
   void hear(std::int64_t t, const Message* all, bool is_first, Workspace& ws) {
     const double decay = settings->decay();
     s.age += 1.0;
-    if (t % 4 == 0) forget(4.0);
     for (int j = 0; j < k1; ++j) {
       const Message& said = all[near[j]];
       Moments& m = moments[j];
