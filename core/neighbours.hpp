@@ -154,7 +154,7 @@ struct Workspace {
   Array A, B, U, z, column, lag_weight;
 
   void prepare(int k1, int lags) {
-    const int most = 3 * k1 + 4;
+    const int most = 3 * k1 + 5;
     if (int(who.size()) >= most && int(lag_weight.size()) >= lags) return;
     ld = padded(most + 1 + FORMS);
     who.resize(most), when.resize(most), is_estimate.resize(most);
@@ -401,11 +401,16 @@ struct Agent {
           ws.add(0, u);
         }
     }
-    if (mode == AHEAD && settings->period > 0) {
-      auto u = at;
-      while (u > end || u > at - before[0]) u -= settings->period;
-      if (u >= first && own[0] >= 0 && u < ws.when[ws.n - 1] && is_heard(u, 0)) ws.add(0, u);
-    }
+    // Where the own readings are far, those of the day before and after tell more.
+    if (settings->period > 0 && nearest > 3)
+      for (int side = 0; side < (mode == FILL ? 2 : 1); ++side) {
+        const int step = 2 * side - 1, far = std::max(side ? after[0] : before[0], 1);
+        auto u = at + step * settings->period;
+        while (std::abs(u - at) < far || (side == 0 && u > end)) u += step * settings->period;
+        bool is_new = u >= first && u <= end && is_heard(u, 0);
+        for (int a = 0; a < ws.n; ++a) is_new = is_new && ws.when[a] != u;
+        if (is_new) ws.add(0, u);
+      }
     for (int j = 1; j < k1; ++j) {
       if (before[j] == 0 && at <= last && is_heard(at, j)) {
         ws.add(j, at);
