@@ -23,8 +23,9 @@ def read_series(name: str, column: str) -> dict[str, float]:
 def figure() -> Figure:
     """Return one panel with the longest gap of the station."""
     model = fit("readings.csv", "stations.csv", unit="°C", method="neighbours")
-    read, truth = read_series("readings.csv", STATION), read_series(
-        "truth.csv", "temperature_C"
+    read, truth = (
+        read_series("readings.csv", STATION),
+        read_series("truth.csv", "temperature_C"),
     )
     times = sorted(set(read) | set(truth))
     y = np.array([read.get(time, np.nan) for time in times])

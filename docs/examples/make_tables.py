@@ -41,7 +41,18 @@ def main() -> None:
     rng = np.random.default_rng(5)
     lat, lon = rng.uniform(46.5, 48.0, N_STATIONS), rng.uniform(8, 11, N_STATIONS)
     height = rng.uniform(300, 1500, N_STATIONS)
-    names = ["Aach", "Birk", "Calw", "Dorf", "Egg", "Forst", "Gams", "Hof", "Illa", "Jona"]
+    names = [
+        "Aach",
+        "Birk",
+        "Calw",
+        "Dorf",
+        "Egg",
+        "Forst",
+        "Gams",
+        "Hof",
+        "Illa",
+        "Jona",
+    ]
     truth = weather(rng, np.column_stack([lat, lon])) - 0.0065 * (height - 600)
     truth = np.round(truth + rng.normal(0, 0.3, truth.shape), 1)
     is_lost = rng.uniform(size=truth.shape) < 0.04
@@ -53,9 +64,12 @@ def main() -> None:
     y[700:740, 6] = y[700, 6] = truth[700, 6]
     is_absent = rng.uniform(size=N_HOURS) < 0.02
     is_absent[[0, 500, N_HOURS - N_LATER - 1]] = False
-    times = [str(START + np.timedelta64(k, "h")).replace("T", " ") for k in range(N_HOURS)]
+    times = [
+        str(START + np.timedelta64(k, "h")).replace("T", " ") for k in range(N_HOURS)
+    ]
     rows = [
-        [times[k], *("" if v != v else f"{v:.1f}" for v in y[k])] for k in range(N_HOURS)
+        [times[k], *("" if v != v else f"{v:.1f}" for v in y[k])]
+        for k in range(N_HOURS)
     ]
     cut = N_HOURS - N_LATER
     write("readings.csv", ["time", *names],
