@@ -251,4 +251,22 @@ CASES = {
     "one reading": Broken(
         "station,depth_m,value\na,5,2\n", "error", "one-reading", None
     ),
+    "fahrenheit": Broken(
+        "station,time,t_C\n"
+        + "".join(
+            f"{name},2024-01-{day:02d},{scale * (15 + day) + zero}\n"
+            for name, scale, zero in [*((n, 1, 0) for n in "abcd"), ("e", 1.8, 32)]
+            for day in range(1, 9)
+        ),
+        "warning",
+        "unit",
+        None,
+    ),
+    "swapped": Broken(
+        "station,time,t_C\n"
+        + "".join(f"{k},2024-01-0{d},{k + d}\n" for k in range(5) for d in range(1, 4)),
+        "warning",
+        "swapped",
+        "station,lat,lon\n0,47,8\n1,47.2,8.3\n2,46.9,8.1\n3,47.1,7.9\n4,8.2,47.1\n",
+    ),
 }

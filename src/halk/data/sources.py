@@ -162,9 +162,20 @@ def add_to_frame(frame: Any, columns: dict[str, Any]) -> Any:
     return nw.to_native(native.with_columns(*added))
 
 
+def frame_like(frame: Any, columns: dict[str, Any]) -> Any:
+    """Return columns as a frame of the library that ``frame`` is of."""
+    nw = _narwhals()
+    space = nw.get_native_namespace(_native(frame, "frame"))
+    return nw.to_native(
+        nw.from_dict(
+            {name: _plain(values) for name, values in columns.items()}, backend=space
+        )
+    )
+
+
 def _plain(values: Any) -> Any:
     array = plain(values) if isinstance(values, Words) else np.asarray(values)
-    return array if array.dtype.kind in "fiub" else array.tolist()
+    return array if array.dtype.kind in "fiubM" else array.tolist()
 
 
 def _from_parquet(content: Content) -> Table:

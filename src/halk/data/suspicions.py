@@ -1,5 +1,8 @@
 """What is strange about readings: values, sensors and inputs that look like faults."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,6 +39,16 @@ STUCK = 30
 """Same values of a sensor, one after the other, that look like a fault."""
 
 
+UNUSUAL = 4.0
+"""Spreads from the other sensors at which a sensor's unit or place is asked about."""
+
+ALIKE = 5.0
+"""Ratio of sensors' medians up to which another factor is asked about."""
+
+SEVERAL = 4
+"""Sensors below which there is nothing usual about them."""
+
+
 def examine_values(
     path: str, schema: Schema, rows: Readings, sensors: Sensors, findings: Findings
 ) -> None:
@@ -55,6 +68,8 @@ def examine_values(
         )  # fmt: skip
     examine_sizes(path, schema, read.y, findings)
     examine_far_out(path, schema, read, sensors, findings)
+    _units(path, schema, read, sensors, findings)
+    _swapped(path, sensors, findings)
     _few(path, read, sensors, findings)
     _repeated(path, read, findings)
     _stuck(path, read, sensors, findings)
@@ -147,6 +162,82 @@ def examine_far_out(
             f"{high:g})",
             "correct or empty them if they are faults",
             [f"{sensors.names[read.sensor[r]]!r}: {read.y[r]:g}{unit}" for r in rows],
+        )  # fmt: skip
+
+
+def conversions(unit: str) -> dict[str, Callable[[Vector], Vector]]:
+    """Return what readings may be in by mistake, and how to put them right."""
+    found: dict[str, Callable[[Vector], Vector]] = {}
+    if unit in ("°C", "C", "degC", ""):
+        found["Fahrenheit"] = lambda y: (y - 32.0) / 1.8
+        found["Kelvin"] = lambda y: y - 273.15
+    if unit in ("°F", "F", "degF"):
+        found["Celsius"] = lambda y: 1.8 * y + 32.0
+    for factor in (100.0, 1000.0):
+        found[f"a unit {factor:g} times as large"] = partial(np.multiply, factor)
+        found[f"a unit {factor:g} times as small"] = partial(np.multiply, 1 / factor)
+    return found
+
+
+def _units(
+    path: str, schema: Schema, read: Readings, sensors: Sensors, findings: Findings
+) -> None:
+    """Ask about sensors that read as others would in another unit."""
+    V = len(sensors.names)
+    parts = np.split(
+        read.y[np.argsort(read.sensor, kind="stable")],
+        np.cumsum(np.bincount(read.sensor, minlength=V))[:-1],
+    )
+    shown = [i for i in range(V) if len(parts[i]) >= FEW]
+    if len(shown) < SEVERAL:
+        return
+    low, middle, high = np.array(
+        [np.quantile(parts[i], [0.25, 0.5, 0.75]) for i in shown]
+    ).T
+    usual, width = float(np.median(middle)), float(np.median(high - low))
+    width = max(width, 1.5 * float(np.subtract(*np.quantile(middle, [0.75, 0.25]))))
+    if not width:
+        return
+    found: dict[str, list[str]] = {}
+    small, large = np.quantile(middle, [0.2, 0.8])
+    are_alike = 0 < large < ALIKE * small  # else factors are nothing strange
+    for k in np.flatnonzero(np.abs(middle - usual) > UNUSUAL * width).tolist():
+        for unit, convert in conversions(schema.unit).items():
+            if "times" in unit and not are_alike:
+                continue
+            at = convert(np.array([low[k], middle[k], high[k]]))
+            is_as_wide = 0.4 * width <= at[2] - at[0] <= 2.5 * width
+            if is_as_wide and abs(at[1] - usual) <= width:
+                name = sensors.names[shown[k]]
+                text = f"{name!r}: {middle[k]:.4g} in the middle, others {usual:.4g}"
+                found.setdefault(unit, []).append(text)
+                break
+    for unit, places in found.items():
+        findings.add(
+            WARNING, "unit",
+            f"{path}: {counted(len(places), 'sensor')} whose {schema.target} looks "
+            f"like {unit}",
+            "if so, convert these columns or rows to the unit of the others", places,
+        )  # fmt: skip
+
+
+def _swapped(path: str, sensors: Sensors, findings: Findings) -> None:
+    """Ask about sensors that would be among the others with lat and lon swapped."""
+    spots = sensors.positions
+    if spots is None or not sensors.is_geographic or len(spots) < SEVERAL:
+        return
+    middle = np.median(spots, axis=0)
+    width = np.maximum(np.median(np.abs(spots - middle), axis=0) / 0.6745, 0.05)
+    away = (np.abs(spots - middle) / width).max(axis=1)
+    turned = (np.abs(spots[:, ::-1] - middle) / width).max(axis=1)
+    found = np.flatnonzero((away > 2 * UNUSUAL) & (turned < UNUSUAL)).tolist()
+    if found:
+        findings.add(
+            WARNING, "swapped",
+            f"{path}: {' and '.join(sensors.columns)} of "
+            f"{counted(len(found), 'sensor')} look swapped",
+            "swap them, if that is so",
+            [f"{sensors.names[i]!r}: {spots[i, 0]:g}, {spots[i, 1]:g}" for i in found],
         )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halk._validation import Matrix, Vector
+from halk._validation import Matrix, Vector, require
 from halk.data.naming import CALENDAR
 from halk.data.table import Cells, Words, filled_words, to_words
 
@@ -121,6 +121,42 @@ def _zone(text: str | None) -> timezone:
 def is_date(cell: str) -> bool:
     """Return whether text is a date as people write them, perhaps with a time."""
     return _WHEN.fullmatch(cell) is not None and len(cell) > len("1.2.24")
+
+
+_LENGTHS = {"s": 1.0, "min": 60.0, "h": HOUR, "d": DAY, "w": WEEK, "y": YEAR}
+
+
+def to_duration(name: str, value: Any) -> float:
+    """Return a length of time in seconds, from seconds or from text such as "6h".
+
+    Examples
+    --------
+    >>> to_duration("every", "1.5h"), to_duration("every", "10 min")
+    (5400.0, 600.0)
+    """
+    found = re.fullmatch(r"\s*(\d*\.?\d+)\s*(s|min|h|d|w|y)\s*", str(value))
+    length = value if isinstance(value, int | float) else nan
+    if found:
+        length = float(found[1]) * _LENGTHS[found[2]]
+    require(
+        isfinite(length) and length > 0, name,
+        "be a length of time such as 30min, 6h or 1d", value,
+    )  # fmt: skip
+    return float(length)
+
+
+def format_duration(seconds: float) -> str:
+    """Return a length of time as people read it.
+
+    Examples
+    --------
+    >>> format_duration(5400), format_duration(86400 * 2)
+    ('1.5 h', '2 d')
+    """
+    for unit in ("y", "d", "h", "min"):
+        if seconds >= _LENGTHS[unit]:
+            return f"{seconds / _LENGTHS[unit]:.3g} {unit}"
+    return f"{seconds:.3g} s"
 
 
 def is_clock(cell: str) -> bool:
