@@ -523,7 +523,7 @@ struct Agent {
   }
 
   double restore(double z, int g) const {
-    return inverse(scales[0].centre[g] + scales[0].std[g] * z, g);
+    return inverse(scales[0].centre[g] + scales[0].std[g] * std::clamp(z, -6.0, 6.0), g);
   }
   Estimate estimate(const Prediction& p, Mode mode) const {
     if (!knows()) return {};

@@ -115,7 +115,7 @@ class Agent:
 
     def restore(self, m: float, g: int) -> float:
         """Return an own reading, from a standardized one."""
-        return float(inverse(self.centre[g, 0] + self.sd[g, 0] * m, g))
+        return float(inverse(self.centre[g, 0] + self.sd[g, 0] * np.clip(m, -6, 6), g))
 
     # ------------------------------------------------------------------- hear
 
