@@ -217,7 +217,7 @@ struct Agent {
         near(std::move(who)),
         is_blind(std::move(blind)),
         distance(std::move(apart)),
-        value(std::size_t(c.lags()) * k1),
+        value(std::size_t(c.lags()) * k1, UNKNOWN),
         heard(value.size()),
         moments(k1),
         saved(k1),

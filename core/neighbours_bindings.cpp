@@ -184,7 +184,8 @@ nb::dict state(Model& m) {
   for (std::size_t i = 0; i < agents.size(); ++i)
     std::memcpy(&scalars[i * width], &agents[i].s, sizeof(Scalars));
   out["scalars"] = own_array(std::move(scalars), {agents.size(), width});
-  out["steps"] = own_array(std::vector<std::int64_t>{m.network.t, m.network.is_first}, {2});
+  const Network& n = m.network;
+  out["steps"] = own_array(std::vector<std::int64_t>{n.t, n.is_first, n.replays}, {3});
   return out;
 }
 
@@ -207,7 +208,7 @@ void load(Model& m, const nb::dict& state) {
   require(scalars.shape(0) == agents.size() && scalars.shape(1) == width,
           "scalars must have shape (" + std::to_string(agents.size()) + ", " +
               std::to_string(width) + ")");
-  const auto steps = vector_of<std::int64_t>(state, "steps", 2);
+  const auto steps = vector_of<std::int64_t>(state, "steps", 3);
   for (const bool writes : {false, true}) {  // all shapes are checked before anything is changed
     std::size_t which = 0;
     each_array(agents[0], [&](const char* name, const auto& first) {
@@ -237,6 +238,7 @@ void load(Model& m, const nb::dict& state) {
   for (std::size_t i = 0; i < agents.size(); ++i)
     std::memcpy(static_cast<void*>(&agents[i].s), scalars.data() + i * width, sizeof(Scalars));
   m.network.t = steps(0), m.network.is_first = steps(1) != 0;
+  m.network.replays = steps(2) != 0;
 }
 
 // What the agents fitted: mean and std, sill and range of the prior.
