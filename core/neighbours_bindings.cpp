@@ -143,6 +143,17 @@ nb::tuple forecast(Model& m, Given<const std::int64_t, 1> agents,
   return nb::make_tuple(own_array(std::move(out), {n, 4}), own_array(std::move(bins), {n}));
 }
 
+void hear_again(Model& m, Given<const double, 2> shifts) {
+  const std::scoped_lock lock(m.mutex);
+  constexpr std::size_t width = sizeof(Event) / sizeof(double);
+  require(shifts.shape(1) == width, "shifts must have " + std::to_string(width) + " columns");
+  std::vector<Event> known(shifts.shape(0));
+  if (!known.empty()) std::memcpy(known.data(), shifts.data(), sizeof(Event) * known.size());
+  for (const Event& e : known)
+    require(e.sensor >= 0.0 && e.sensor < m.network.size(), "shifts must be of agents");
+  m.network.rewind(known);
+}
+
 // Every array of an agent's state, by name.
 template <class A, class F>
 void each_array(A& a, F f) {
@@ -272,11 +283,7 @@ void bind_neighbours(nb::module_& m) {
            "n_threads"_a)
       .def("flush", &flush, "fill"_a.noconvert(), "fill_bin"_a.noconvert())
       .def("forecast", &forecast, "agents"_a, "ahead"_a)
-      .def("rewind",
-           [](Model& m) {
-             const std::scoped_lock lock(m.mutex);
-             m.network.rewind();
-           })
+      .def("rewind", &hear_again, "shifts"_a)
       .def("state", &state)
       .def("load", &load, "state"_a)
       .def("prior", &prior)

@@ -25,7 +25,7 @@ from scipy.spatial import cKDTree
 
 from halk import _core
 from halk._places import embed, measure_distances
-from halk._validation import Indices, Matrix
+from halk._validation import Indices, Matrix, Vector
 from halk.data.readings import Readings
 from halk.data.schema import TIME
 from halk.data.sensors import Sensors
@@ -158,8 +158,9 @@ class NeighbourModel:
             part = (hearing / self.hearings, (hearing + 1) / self.hearings)
             self._hear(heard, 0, hearing == 0, is_last, part)
             if not is_last:
+                lasting = [e for e in self._events if self._has_lasted(e)]
                 heard = self._leave_out_spells()
-                self._core.rewind()
+                self._core.rewind(np.array(lasting).reshape(-1, 6))
 
     def update(self, rows: Readings) -> None:
         """Hear more readings, as a stream; earlier steps count at the next fit."""
@@ -304,6 +305,25 @@ class NeighbourModel:
             sensor, start = int(row[1]), int(row[3])
             self._flag_spell(STUCK, sensor, start, self._end_run(sensor, start))
         return np.where(self.flag == NO_READING, self.values, np.nan)
+
+    def _has_lasted(self, event: Vector) -> bool:
+        """Return whether it is a shift after which the sensor differs from others."""
+        if event[2] != _SHIFTED:
+            return False
+        at, sensor, long = int(event[3]), int(event[1]), 10 * self.window
+        rows = slice(max(at - long, 0), at + long)
+        own, others = (
+            self.values[rows, sensor],
+            self.values[rows, self._near[sensor][1:]],
+        )
+        n = np.isfinite(others).sum(axis=1)
+        around = np.nansum(others, axis=1) / np.maximum(n, 1)
+        differs = own - np.where((n > 0) | (others.shape[1] == 0), around, np.nan)
+        early, late = differs[: at - rows.start], differs[at - rows.start :]
+        if not np.isfinite(early).any() or not np.isfinite(late).any():
+            return False
+        jump = np.nanmedian(late) - np.nanmedian(early)
+        return bool(jump / (event[5] - event[4]) > 0.5)
 
     def _end_run(self, sensor: int, start: int) -> int:
         """Return the row after a run of equal readings."""
@@ -452,9 +472,11 @@ class NeighbourModel:
         C = R + np.einsum("nk,kj->nkj", noise**2, np.eye(K)) + 0.01 * np.eye(K)
         w = np.linalg.solve(C, np.broadcast_to(c, (len(x), K))[..., None])[..., 0]
         own = float(weight @ std)
-        # how far means differ between sensors, that a place without one shares
-        apart = weight @ (centre - weight @ centre) ** 2
-        var = own**2 * np.maximum(1 - w @ c, 1e-3) + apart
+        # the level: as far off as that of a sensor would be by the others
+        pull = 1 / np.maximum(among, 1e-3 * among.mean() + 1e-12) ** 2
+        np.fill_diagonal(pull, 0.0)
+        level = centre - pull @ centre / np.maximum(pull.sum(axis=1), 1e-300)
+        var = own**2 * np.maximum(1 - w @ c, 1e-3) + float(np.mean(level**2))
         mean = weight @ centre + own * (w * z).sum(axis=1)
         half = NormalDist().inv_cdf(0.5 + 0.5 * self.coverage) * np.sqrt(var)
         return np.column_stack([mean, np.sqrt(var), mean - half, mean + half])
