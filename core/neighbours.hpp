@@ -713,7 +713,7 @@ struct Agent {
           (n * a / trace * tables->half_decay[l] + n0 * exp_minus(0.25 * l)) / (n + n0);
       autocorrelation[l] = ac, squares += ac * ac;
     }
-    s.tau = 2.0 * squares - 1.0;
+    s.tau = std::max(2.0 * squares - 1.0, 1.0);
     for (int c = 0; c < SHRINKAGES; ++c) s.alpha[c] = SHRINKAGE[c] / (SHRINKAGE[c] + n / s.tau);
     double best = 0.0;
     for (int r = 0; r < 8; ++r) {

@@ -411,7 +411,7 @@ class Agent:
             np.trace(self.S.astype(float)) / (own.sum() + 1e-9) * self.lam ** (lags / 2)
         )
         self.ac = (n * pooled + 10 * np.exp(-lags / 4)) / (n + 10)
-        self.tau = 2 * np.sum(self.ac**2) - 1
+        self.tau = max(2 * np.sum(self.ac**2) - 1, 1.0)
         self.alpha = NU / (NU + n / self.tau)
         low = np.tril_indices(self.k1, -1)
         y = (now / np.sqrt(np.outer(own + 1e-3, own + 1e-3)))[low]
