@@ -165,7 +165,11 @@ class SensorModel:
         n_new = int(sensor.max(initial=-1)) + 1 - len(known.scale)
         if n_new > 0:  # sensors that were not there yet when intervals were made
             known = extend(known, n_new)
-        return known.apply(found, sensor, causal)
+        made = known.apply(found, sensor, causal)
+        is_read = found.std == 0  # the value is a reading of that very cell
+        exact = [np.where(is_read, found.value, part) for part in (made.low, made.high)]
+        std = np.where(is_read, 0.0, made.std)
+        return made._replace(std=std, low=exact[0], high=exact[1])
 
     def is_beyond(self, x: Matrix) -> NDArray[np.bool_]:
         """Return which points have inputs outside those of all readings."""
