@@ -27,7 +27,7 @@ struct Network {
   Tables tables;
   std::vector<Agent> agents;
   std::int64_t t = 0;  // steps heard
-  bool is_first = true;
+  bool is_first = true, replays = true;
   std::vector<Event> events;  // of the last call, in order
 
   explicit Network(const Settings& s) : settings(s), tables(settings) {}
@@ -39,7 +39,7 @@ struct Network {
     agents.emplace_back(settings, tables, std::move(near), std::move(is_blind), std::move(distance),
                         key);
     said.resize(agents.size()), spoken.resize(agents.size());
-    flags.resize(agents.size());
+    flags.resize(agents.size()), shifts.resize(agents.size());
   }
 
   // Take in values (n_steps, agents), NaN where there is no reading.
@@ -106,15 +106,21 @@ struct Network {
     return a.estimate(a.predict(t - 1 + ahead, t - 1, AHEAD, NONE, 0, ws), AHEAD);
   }
 
-  // Hear an archive again.
-  void rewind() {
+  // Hear an archive again, knowing the level shifts that lasted.
+  void rewind(const std::vector<Event>& lasting) {
     for (Agent& a : agents) a.rewind();
+    for (auto& s : shifts) s.clear();
+    for (auto e = lasting.rbegin(); e != lasting.rend(); ++e)
+      shifts[std::size_t(e->sensor)].push_back(*e);
+    // What would be replayed is in the table unless the first hearing is forgotten by then.
+    replays = replays && double(t) > 3.0 * settings.memory;
     t = 0, is_first = false;
   }
 
  private:
   std::vector<Message> said, spoken;  // who has a plain reading; what everybody says
   std::vector<std::int8_t> flags;
+  std::vector<std::vector<Event>> shifts;  // known in a second hearing, the next one last
   std::vector<std::unique_ptr<Workspace>> workspaces;
 
   static bool is_there(double x) { return !std::isnan(x); }
@@ -124,28 +130,39 @@ struct Network {
     if (step % settings.tell_every == 0 || (step < 200 && step % 4 == 0)) a.be_told(agents);
     flags[i] = is_there(x) ? a.look(step, x) : NO_READING;
     const bool is_plain = flags[i] == ACCEPTED;
-    said[i] = {is_plain ? x : 0.0, is_plain ? READING : ESTIMATE};
+    said[i] = {is_plain ? x : 0.0, is_plain ? READING : GUESS};
   }
 
   void speak(int i, std::int64_t step, double x, std::int64_t r, const Found& found,
              Workspace& ws) {
     Agent& a = agents[i];
+    bool is_informed = false;
     for (int j = 0; j < a.k1; ++j) {
       const Message& m = said[a.near[j]];
-      a.put(step, j, m.value, m.kind == READING);
+      a.put(step, j, m.value, m.kind);
+      is_informed |= j > 0 && m.kind == READING;
     }
     Message& out = spoken[i];
     double predicted = UNKNOWN, z = UNKNOWN;
-    if (flags[i] == ACCEPTED) {
+    auto& known = shifts[i];
+    const bool is_told = (flags[i] == ACCEPTED || flags[i] == SUSPECT) && !known.empty() &&
+                         double(step) >= known.back().from;
+    if (is_told) {
+      const Event e = known.back();
+      known.pop_back();
+      out = a.shift(step, x, double(step), e.before, e.after);
+      predicted = e.before;
+    } else if (flags[i] == ACCEPTED) {
       a.s.n_rejects = a.s.n_back = 0.0;
-      const bool is_turn = settings.is_robust && (step + a.parity) % 2 == 0;
+      const bool is_turn = settings.is_robust && (std::uint64_t(step) + a.key) % 2 == 0;
       out = is_turn ? a.watch(step, x, ws) : Message{x, READING};
     } else {
       const Prediction p = a.predict(step, step, NOW, NONE, 0, ws);
-      out = {a.knows() ? a.restore(p.mean, p.form) : UNKNOWN, ESTIMATE};
+      const int kind = is_informed && a.knows() ? ESTIMATE : GUESS;
+      out = {a.knows() ? a.restore(p.mean, p.form) : UNKNOWN, kind};
       predicted = out.value;
-      if (flags[i] == SUSPECT) out = a.judge(step, x, p, &z, ws);
-      if (flags[i] == SUSPECT && out.kind != ESTIMATE) flags[i] = ACCEPTED;
+      if (flags[i] == SUSPECT) out = a.judge(step, x, p, kind, &z, ws);
+      if (flags[i] == SUSPECT && out.kind >= READING) flags[i] = ACCEPTED;
     }
     if (out.kind == SHIFTED) flags[i] = SHIFT;
     const std::size_t at = std::size_t(r) * size() + i;
@@ -156,10 +173,13 @@ struct Network {
   void listen(int i, std::int64_t step, std::int64_t r, const Found& found, Workspace& ws) {
     Agent& a = agents[i];
     a.hear(step, spoken.data(), is_first, ws);
-    const double rate = std::max(settings.replay_rate, std::min(0.5, 60.0 / double(step + 1)));
+    if (replays && step % 4 == 0) a.forget(4.0);
+    const double rate =
+        replays ? std::max(settings.replay_rate, std::min(0.5, 60.0 / double(step + 1))) : 0.0;
     const std::size_t at = std::size_t(r) * size() + i;
     const auto late = step - settings.window;
     if (late >= 0) {
+      a.begin_draws(step, is_first, FILL);
       if (a.is_heard(late, 0)) {
         if (a.draws.uniform() < rate) a.replay(late, step, FILL, ws);
       } else {
@@ -170,8 +190,10 @@ struct Network {
       }
     }
     if (a.is_heard(step, 0)) {
-      if (a.draws.uniform() < rate) a.replay(step, step, NOW, ws);
-      if (a.draws.uniform() < rate) a.replay(step, step, AHEAD, ws);
+      for (Mode mode : {NOW, AHEAD}) {
+        a.begin_draws(step, is_first, mode);
+        if (a.draws.uniform() < rate) a.replay(step, step, mode, ws);
+      }
     } else if (found.now) {
       publish(a.estimate(a.predict(step, step, NOW, ALL, 0, ws), NOW), at, found.now,
               found.now_bin);

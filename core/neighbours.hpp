@@ -15,11 +15,13 @@ namespace halk::neighbours {
 enum Mode { FILL, NOW, AHEAD };  // from both sides W late; from the past and present; from the past
 enum Form { IDENTITY, ROOT, LOG };    // transforms of readings
 enum Estimates { NONE, ALL, BLIND };  // of neighbours, as inputs: BLIND do not hear this agent
-enum Kind { ESTIMATE, READING, SHIFTED, RETURNED };  // of a message
+// Of a message: an estimate from the past; one from what others read at that step; a reading.
+enum Kind : std::int8_t { GUESS, ESTIMATE, READING, SHIFTED, RETURNED };
 enum Flag : std::int8_t { NO_READING, ACCEPTED, SUSPECT, STUCK, SHIFT };
 enum What { IS_SHIFT, IS_RETURN, IS_STUCK, IS_OUTLIER, IS_DRIFT };  // of an event
 
-constexpr int MODES = 3, FORMS = 3, RIDGES = 3, SHRINKAGES = 3, BINS = 4, SCORES = 40;
+constexpr int MODES = 3, FORMS = 3, RIDGES = 3, SHRINKAGES = 3, BINS = 4, CASES = 2 * BINS,
+              SCORES = 40;
 constexpr double RIDGE[RIDGES] = {0.002, 0.01, 0.05};
 constexpr double SHRINKAGE[SHRINKAGES] = {3.0, 12.0, 50.0};  // alpha = nu / (nu + rows that count)
 constexpr double PRIOR_ROWS = 10.0, UNKNOWN = std::numeric_limits<double>::quiet_NaN();
@@ -28,6 +30,7 @@ constexpr double LOG_RANGE[8] = {                                       // of ha
                                  -2.995732273553991, -2.3025850929940455,  -1.6094379124341003,
                                  -0.916290731874155, -0.22314355131420974, 0.47000362924573563,
                                  1.1631508098056809, 2.5257286443082556};
+constexpr double LARGEST_READING = 1e30;
 constexpr int RECENT = 24, LATE = 8, BLOCK = 24;  // residuals that tell of shifts, and of drifts
 
 struct Settings {
@@ -37,7 +40,7 @@ struct Settings {
   int gap_memory = 128, tell_every = 24, shift_rejects = 12;
   double memory = 700;  // of the table (steps)
   double estimate_noise = 1, replay_rate = 0.125, pool = 0.25, coverage = 0.9;
-  double score_decay = 0.98, gate = 5, shift_jump = 5, stuck_odds = 1e-6, drift = 10;
+  double score_decay = 0.98, gate = 5, close = 1.5, shift_jump = 5, stuck_odds = 1e-6, drift = 10;
   bool is_robust = true;
 
   int lags() const { return 2 * window + 1; }
@@ -126,7 +129,7 @@ struct Scale {  // mean and std of a heard sensor, shrunk to the neighbourhood's
 
 struct Prediction {  // of a standardized reading
   double mean = 0.0, std = 1.0;
-  int bin = BINS - 1, form = IDENTITY;
+  int bin = CASES - 1, form = IDENTITY;
 };
 struct Estimate {
   double value = UNKNOWN, std = UNKNOWN, low = UNKNOWN, high = UNKNOWN;
@@ -134,7 +137,7 @@ struct Estimate {
 };
 struct Message {
   double value = UNKNOWN;
-  int kind = ESTIMATE;
+  int kind = GUESS;
   double before = 0.0, after = 0.0;  // level, if it shifted
 };
 struct Event {
@@ -152,7 +155,7 @@ struct Workspace {
   Array A, B, U, z, column, lag_weight;
 
   void prepare(int k1, int lags) {
-    const int most = 3 * k1 + 4;
+    const int most = 3 * k1 + 5;
     if (int(who.size()) >= most && int(lag_weight.size()) >= lags) return;
     ld = padded(most + 1 + FORMS);
     who.resize(most), when.resize(most), is_estimate.resize(most);
@@ -173,14 +176,15 @@ inline double median_of(std::vector<double>& x) {  // leaves x in another order
 }
 
 struct Scalars {  // of an agent's state; doubles only, saved as a row
-  double weight = 1e-9, tau = 1.0, alpha[SHRINKAGES] = {1.0, 1.0, 1.0}, is_nonnegative = 1.0;
+  double age = 0.0, weight = 1e-9, tau = 1.0, alpha[SHRINKAGES] = {1.0, 1.0, 1.0},
+         is_nonnegative = 1.0;
   double losses[MODES][1 + RIDGES][3] = {}, told_losses[MODES][1 + RIDGES][3] = {};
   double chosen[MODES][3];  // transform, ridge, shrinkage
-  double scores[MODES][BINS][SCORES] = {}, told_scores[MODES][BINS][SCORES] = {};
+  double scores[MODES][CASES][SCORES] = {}, told_scores[MODES][CASES][SCORES] = {};
   double n_gaps = 0.0, run = 0.0, run_start = 0.0, is_stuck = 0.0, repeats = 0.0, pairs = 0.0;
   double last_reading = UNKNOWN, n_rejects = 0.0, first_reject = 0.0, n_recent = 0.0;
   double recent[3][RECENT] = {};  // residual from neighbours alone, reading, its estimate
-  double shifted_at = -1.0, shifted_from = -1.0, n_back = 0.0;
+  double shifted_at = -1.0, shifted_from = -1.0, level[2] = {}, n_back = 0.0;
   double block = 0.0, n_block = 0.0, n_blocks = 0.0, block_square = 0.0;
   double sill = 0.8, range = 1.0;  // of the prior
   double drift[2] = {}, drift_from[2] = {-1.0, -1.0}, is_drifting = 0.0;
@@ -202,8 +206,8 @@ struct Agent {
   std::vector<std::uint8_t> gaps;              // (gap_memory, 2, k1): who was silent, for how long
   std::vector<double> rejects;                 // (3, shift_rejects): residual, reading, estimate
   Scalars s;
+  std::uint64_t key;
   Draws draws;
-  int parity;                 // when it watches its readings
   std::vector<Event> events;  // of this call
   const Settings* settings;
   const Tables* tables;
@@ -214,7 +218,7 @@ struct Agent {
         near(std::move(who)),
         is_blind(std::move(blind)),
         distance(std::move(apart)),
-        value(std::size_t(c.lags()) * k1),
+        value(std::size_t(c.lags()) * k1, UNKNOWN),
         heard(value.size()),
         moments(k1),
         saved(k1),
@@ -227,8 +231,8 @@ struct Agent {
         cross(std::size_t(k1) * k1),
         gaps(std::size_t(c.gap_memory) * 2 * k1),
         rejects(std::size_t(3) * c.shift_rejects),
+        key(key),
         draws{key},
-        parity(int(key & 1)),
         settings(&c),
         tables(&shared) {
     double total = 0.0;
@@ -246,9 +250,9 @@ struct Agent {
   std::size_t cell(std::int64_t u, int j) const {
     return std::size_t(u % settings->lags()) * k1 + j;
   }
-  bool is_heard(std::int64_t u, int j) const { return heard[cell(u, j)]; }
-  void put(std::int64_t t, int j, double x, bool is_reading) {
-    value[cell(t, j)] = x, heard[cell(t, j)] = is_reading;
+  bool is_heard(std::int64_t u, int j) const { return heard[cell(u, j)] >= READING; }
+  void put(std::int64_t t, int j, double x, int kind) {
+    value[cell(t, j)] = x, heard[cell(t, j)] = std::int8_t(kind);
   }
   bool knows() const {
     for (const Moments& m : moments)
@@ -259,34 +263,38 @@ struct Agent {
   // Forget what was heard last, keep what was learned: for a second hearing, which starts from the
   // levels that the first soon had.
   void rewind() {
-    if (early[0].count > 0.0) moments = early;
+    moments = early;
     shrink_moments();
     std::fill(lagged.begin(), lagged.end(), 0.0f);
     std::fill(heard.begin(), heard.end(), std::int8_t(0));
     std::fill(saved_at.begin(), saved_at.end(), -1.0);
     s.last_reading = UNKNOWN;
-    s.run = s.n_rejects = s.n_recent = s.n_back = s.block = s.n_block = s.is_drifting = 0.0;
+    s.run = s.n_rejects = s.n_recent = s.n_back = 0.0;
+    s.block = s.n_block = s.n_blocks = s.block_square = s.is_drifting = 0.0;
     s.shifted_at = -1.0;
     for (int d = 0; d < 2; ++d) s.drift[d] = 0.0, s.drift_from[d] = -1.0;
   }
 
   void hear(std::int64_t t, const Message* all, bool is_first, Workspace& ws) {
     const double decay = settings->decay();
+    s.age += 1.0;
     for (int j = 0; j < k1; ++j) {
       const Message& said = all[near[j]];
       Moments& m = moments[j];
-      const bool is_reading = said.kind != ESTIMATE;
-      put(t, j, said.value, is_reading);
+      const bool is_reading = said.kind >= READING;
+      put(t, j, said.value, said.kind);
       if (said.kind == SHIFTED)
         saved[j] = m, saved_at[j] = double(t), m.move(said.before, said.after);
       if (said.kind == RETURNED && saved_at[j] >= 0.0) take_back(t, j);
       m.decay(decay);
       if (is_reading || (m.count > 0.0 && said.value == said.value)) m.add(said.value, 1.0);
       if (is_reading && said.value < 0.0) refuse_transforms();
+      // Later levels say nothing about the start.
+      const bool has_shifted = saved_at[j] >= 0.0 && early[j].count >= 12.0;
+      if (is_first && double(t) < settings->memory && !has_shifted) early[j] = m;
     }
     if (is_first && settings->is_robust && t < 2 * settings->window && (t < 8 || t % 4 == 0))
       clean_start(t, ws);
-    if (is_first && double(t) < settings->memory) early = moments;
     shrink_moments();
   }
 
@@ -301,7 +309,7 @@ struct Agent {
     const double d = settings->decay();
     moments[j] = saved[j];
     for (auto u = from; u < t; ++u) moments[j].decay(d);
-    for (auto u = std::max(from, t - settings->lags() + 1); u < t; ++u) put(u, j, UNKNOWN, false);
+    for (auto u = std::max(from, t - settings->lags() + 1); u < t; ++u) put(u, j, UNKNOWN, GUESS);
     saved_at[j] = -1.0;
   }
 
@@ -397,11 +405,16 @@ struct Agent {
           ws.add(0, u);
         }
     }
-    if (mode == AHEAD && settings->period > 0) {
-      auto u = at;
-      while (u > end || u > at - before[0]) u -= settings->period;
-      if (u >= first && own[0] >= 0 && u < ws.when[ws.n - 1] && is_heard(u, 0)) ws.add(0, u);
-    }
+    // Where the own readings are far, those of the day before and after tell more.
+    if (settings->period > 0 && nearest > 3)
+      for (int side = 0; side < (mode == FILL ? 2 : 1); ++side) {
+        const int step = 2 * side - 1, far = std::max(side ? after[0] : before[0], 1);
+        auto u = at + step * settings->period;
+        while (std::abs(u - at) < far || (side == 0 && u > end)) u += step * settings->period;
+        bool is_new = u >= first && u <= end && is_heard(u, 0);
+        for (int a = 0; a < ws.n; ++a) is_new = is_new && ws.when[a] != u;
+        if (is_new) ws.add(0, u);
+      }
     for (int j = 1; j < k1; ++j) {
       if (before[j] == 0 && at <= last && is_heard(at, j)) {
         ws.add(j, at);
@@ -410,7 +423,7 @@ struct Agent {
         continue;
       }
       const bool has_estimate = used == ALL || (used == BLIND && is_blind[j]);
-      if (before[j] == 0 && has_estimate && !std::isnan(value[cell(at, j)])) ws.add(j, at, true);
+      if (before[j] == 0 && has_estimate && heard[cell(at, j)] == ESTIMATE) ws.add(j, at, true);
       for (int side = 0; side < 2; ++side) {
         const int step = 2 * side - 1;
         auto u = at + step * std::max(side ? after[j] : before[j], 1);
@@ -421,11 +434,13 @@ struct Agent {
           }
       }
     }
+    bool is_alone = true;
+    for (int a = 0; a < ws.n; ++a) is_alone = is_alone && (ws.when[a] != at || ws.is_estimate[a]);
     ws.who[ws.n] = 0, ws.when[ws.n] = at, ws.is_estimate[ws.n] = 0;
     const std::int64_t limits[2][3] = {{1, 3, 11}, {2, 8, 24}};
     int bin = 0;
     while (bin < 3 && nearest > limits[mode == AHEAD][bin]) ++bin;
-    return bin;
+    return is_alone ? bin + BINS : bin;
   }
 
   // A: the decayed table is the autocovariance of one tapered series, hence positive semidefinite.
@@ -512,7 +527,7 @@ struct Agent {
   }
 
   double restore(double z, int g) const {
-    return inverse(scales[0].centre[g] + scales[0].std[g] * z, g);
+    return inverse(scales[0].centre[g] + scales[0].std[g] * std::clamp(z, -6.0, 6.0), g);
   }
   Estimate estimate(const Prediction& p, Mode mode) const {
     if (!knows()) return {};
@@ -520,7 +535,7 @@ struct Agent {
     const double one = p.std * quantile(mode, p.bin, miss(0.9)) / 1.6448536269514722;
     return {restore(p.mean, p.form),
             0.5 * (restore(p.mean + one, p.form) - restore(p.mean - one, p.form)),
-            restore(p.mean - half, p.form), restore(p.mean + half, p.form), p.bin};
+            restore(p.mean - half, p.form), restore(p.mean + half, p.form), p.bin % BINS};
   }
 
   // ------------------------------------------------------------------ calibration
@@ -532,7 +547,7 @@ struct Agent {
     double counts[SCORES], total = 0.0;
     for (int k = 0; k < SCORES; ++k)
       total += counts[k] = s.scores[mode][bin][k] + s.told_scores[mode][bin][k] + tables->prior[k];
-    const double target = std::min((1.0 - miss) * (total + 1.0), total);
+    const double target = std::min((1.0 - miss) * (total + 1.0), (1.0 - 0.25 * miss) * total);
     double sum = 0.0;
     int k = 0;
     while (k < SCORES - 1 && sum + counts[k] < target) sum += counts[k++];
@@ -546,13 +561,25 @@ struct Agent {
     s.scores[mode][bin][std::clamp<std::ptrdiff_t>(k, 0, SCORES - 1)] += 1.0;
   }
 
+  // Forget losses and scores of `steps` steps: fast at first, when they were those of a beginner.
+  void forget(double steps) {
+    const double rate = std::max(2.0 / (s.age + 2.0 * settings->window), 1.0 / settings->memory);
+    const double kept = std::max(1.0 - steps * rate, 0.0);
+    for (auto& mode : s.losses)
+      for (auto& row : mode)
+        for (double& l : row) l *= kept;
+    for (auto& mode : s.scores)
+      for (auto& bin : mode)
+        for (double& n : bin) n *= kept;
+  }
+
   void be_told(const std::vector<Agent>& all) {
     std::fill_n(&s.told_losses[0][0][0], sizeof(s.told_losses) / sizeof(double), 0.0);
     std::fill_n(&s.told_scores[0][0][0], sizeof(s.told_scores) / sizeof(double), 0.0);
     for (int j = 1; j < k1; ++j) {
       const Scalars& other = all[near[j]].s;
       for (int m = 0; m < MODES; ++m) {
-        for (int b = 0; b < BINS; ++b)
+        for (int b = 0; b < CASES; ++b)
           for (int k = 0; k < SCORES; ++k) s.told_scores[m][b][k] += other.scores[m][b][k];
         const auto& loss = other.losses[m];
         if (loss[1][0] <= 1e-6 || other.is_nonnegative != s.is_nonnegative) continue;
@@ -590,7 +617,7 @@ struct Agent {
     fill_covariances(ws);
     const int n_forms = s.is_nonnegative != 0.0 ? FORMS : 1;
     for (int g = 0; g < n_forms; ++g) standardize_inputs(g, &ws.z[std::size_t(g) * ws.ld], ws);
-    const double x = value[cell(at, 0)];
+    const double x = value[cell(at, 0)], unit = scales[0].std[IDENTITY];
     const int form = chosen(mode, 0), ridge = chosen(mode, 1), shrinkage = chosen(mode, 2);
     auto& loss = s.losses[mode];
     for (auto& row : loss)
@@ -599,9 +626,9 @@ struct Agent {
     for (int r = 0; r < RIDGES; ++r)
       for (int c = 0; c < SHRINKAGES; ++c) {
         const double std = condition(n_forms, s.alpha[c], RIDGE[r], means, ws);
-        loss[1 + r][c] += std::abs(x - restore(means[form], form));
+        loss[1 + r][c] += std::abs(x - restore(means[form], form)) / unit;
         if (r != ridge || c != shrinkage) continue;
-        for (int g = 0; g < n_forms; ++g) loss[0][g] += std::abs(x - restore(means[g], g));
+        for (int g = 0; g < n_forms; ++g) loss[0][g] += std::abs(x - restore(means[g], g)) / unit;
         count_score(mode, bin, std::abs(scales[0].standardize(x, form) - means[form]) / std);
       }
     choose(mode, n_forms);
@@ -639,6 +666,12 @@ struct Agent {
         }
         gaps[(std::size_t(e) * 2 + side) * k1 + j] = std::uint8_t(w);
       }
+  }
+
+  // Draws of a step and mode depend on nothing else: a bad reading does not change those to come.
+  void begin_draws(std::int64_t t, bool is_first, Mode mode) {
+    const auto which = std::uint64_t(t) * 8 + mode * 2 + is_first + 1;
+    draws.state = key + which * 0xD1B54A32D192ED03u;
   }
 
   // ------------------------------------------------------------------ learning
@@ -680,7 +713,7 @@ struct Agent {
           (n * a / trace * tables->half_decay[l] + n0 * exp_minus(0.25 * l)) / (n + n0);
       autocorrelation[l] = ac, squares += ac * ac;
     }
-    s.tau = 2.0 * squares - 1.0;
+    s.tau = std::max(2.0 * squares - 1.0, 1.0);
     for (int c = 0; c < SHRINKAGES; ++c) s.alpha[c] = SHRINKAGE[c] / (SHRINKAGE[c] + n / s.tau);
     double best = 0.0;
     for (int r = 0; r < 8; ++r) {
@@ -708,7 +741,7 @@ struct Agent {
   // Whether a reading is to be believed by itself (READING), is suspect (SUSPECT) or stuck (STUCK).
   Flag look(std::int64_t t, double x) {
     if (!settings->is_robust) return ACCEPTED;
-    if (!(std::abs(x) <= LARGEST)) return SUSPECT;
+    if (!(std::abs(x) <= LARGEST_READING)) return SUSPECT;
     s.run = x == s.last_reading ? s.run + 1.0 : 0.0;
     s.last_reading = x;
     if (s.run == 0.0) s.run_start = double(t), s.is_stuck = 0.0;
@@ -722,6 +755,7 @@ struct Agent {
     double n = 0.0;
     for (const Moments& m : moments) n += m.count;
     if (n < 5.0) return ACCEPTED;
+    if (s.n_rejects > 0.0) return SUSPECT;
     const int g = chosen(NOW, 0);
     double error = scales[0].standardize(x, g), var = 1.0;
     for (int l = 1; l <= std::min<std::int64_t>(settings->window, t); ++l)
@@ -736,21 +770,19 @@ struct Agent {
   }
 
   // What to say of a suspect reading, given the prediction without it.
-  Message judge(std::int64_t t, double x, const Prediction& p, double* z, Workspace& ws) {
+  Message judge(std::int64_t t, double x, const Prediction& p, int kind, double* z, Workspace& ws) {
     const int g = x < 0.0 ? IDENTITY : p.form;
     const double e = std::clamp((scales[0].standardize(x, g) - p.mean) / p.std, -1e6, 1e6);
     const double q = quantile(NOW, p.bin, miss(0.9)), guess = restore(p.mean, p.form);
     *z = 1.6448536269514722 * e / q;
-    if (std::abs(e) < settings->gate * q) {
+    // After a reject the prediction widens: what agrees with it must come closer to be believed.
+    const double gate = s.n_rejects > 0.0 ? settings->close : settings->gate;
+    if (std::abs(e) < gate * q) {
       s.n_rejects = s.n_back = 0.0;
       return {x, READING};
     }
-    if (std::abs(x) > LARGEST) return {guess, ESTIMATE};
-    if (is_back(t, x, ws)) {
-      events.push_back({double(t), 0, IS_RETURN, s.shifted_from, 0.0, x});
-      s.n_rejects = s.n_back = s.n_recent = 0.0, s.shifted_at = -1.0;
-      return {x, RETURNED};
-    }
+    if (std::abs(x) > LARGEST_READING) return {guess, kind};
+    if (is_back(t, x, ws)) return come_back(t, x);
     const int most = settings->shift_rejects;
     double* row[3] = {rejects.data(), rejects.data() + most, rejects.data() + 2 * most};
     if (s.n_rejects == 0.0) s.first_reject = double(t);
@@ -761,18 +793,29 @@ struct Agent {
     }
     row[0][n] = e, row[1][n] = x, row[2][n] = guess;
     s.n_rejects = ++n;
-    if (n < most) return {guess, ESTIMATE};
+    if (n < most) return {guess, kind};
     double mean[3] = {}, square = 0.0;
     for (int k = 0; k < most; ++k) {
       for (int r = 0; r < 3; ++r) mean[r] += row[r][k] / most;
       square += row[0][k] * row[0][k] / most;
     }
     const double m2 = mean[0] * mean[0];
-    if (!(m2 > 4.0 * (square - m2))) return {guess, ESTIMATE};
+    if (!(m2 > 4.0 * (square - m2))) return {guess, kind};
     return shift(t, x, s.first_reject, mean[2], mean[1]);
   }
 
+  bool may_come_back(std::int64_t t) const {
+    return s.shifted_at >= 0.0 && t - s.shifted_at <= 12 * settings->window;
+  }
+  Message come_back(std::int64_t t, double x) {
+    events.push_back({double(t), 0, IS_RETURN, s.shifted_from, s.level[1], s.level[0]});
+    s.n_rejects = s.n_back = s.n_recent = 0.0, s.shifted_at = -1.0;
+    return {x, RETURNED};
+  }
   Message shift(std::int64_t t, double x, double from, double before, double after) {
+    if (may_come_back(t) && std::abs(after - s.level[0]) < 0.5 * std::abs(after - s.level[1]))
+      return come_back(t, x);
+    s.level[0] = before, s.level[1] = after;
     events.push_back({double(t), 0, IS_SHIFT, from, before, after});
     s.n_rejects = s.n_recent = s.n_back = 0.0;
     s.shifted_at = double(t), s.shifted_from = from;
@@ -781,7 +824,7 @@ struct Agent {
 
   // Three suspects on end that fit the level before the last shift: it was none.
   bool is_back(std::int64_t t, double x, Workspace& ws) {
-    if (s.shifted_at < 0.0 || t - s.shifted_at > 12 * settings->window) return false;
+    if (!may_come_back(t)) return false;
     const Prediction p = predict(t, t, NOW, NONE, settings->window + 1, ws);
     const Moments& m = saved[0];
     const double var = m.squares[p.form] / std::max(m.count, 1.0);
