@@ -14,6 +14,7 @@ from halk.data.readings import Readings
 from halk.sensors.calibrate import (
     Calibration,
     Fit,
+    correct_own,
     find_factors,
     measure_fit,
     measure_scores,
@@ -66,11 +67,12 @@ class _Trial:
         row, kind, gap = (
             np.concatenate(part) for part in zip(*self.draws, strict=True)
         )
-        self.kind, self.half = kind, gap % 2 == 1
+        self.kind = kind
         self.sensor, self.y = rows.sensor[row], rows.y[row]
         place = line.place(rows.x)
         part = (place[row] - place.min()) // max(np.ptp(place) / WINDOWS, 1.0)
         self.cluster = part.astype(np.int64) if line.is_time else gap
+        self.half = self.cluster % 2 == 1
 
     def _draw(self, pattern: Pattern, k: int, most: int) -> Hidden:
         names, seed = self.site.sensors.names, self.site.seed * DRAWS + k
@@ -177,11 +179,13 @@ class _Judge:
     def _find_factors(self, found: Estimates, used: NDArray[np.bool_]) -> Matrix:
         scores = measure_scores(found, self.trial.sensor, self.trial.y, self.scale)
         used = used & ~np.isnan(scores)
-        sensor, bins = self.trial.sensor[used], found.bin[used]
-        return find_factors(sensor, bins, scores[used], len(self.scale), self.cover)
+        sensor, bins, n = self.trial.sensor[used], found.bin[used], len(self.scale)
+        if not np.isnan(found.low).all():
+            return correct_own(bins, scores[used], n, self.cover)
+        return find_factors(sensor, bins, scores[used], n, self.cover)
 
     def find_intervals(self, found: Estimates) -> tuple[Vector, Vector]:
-        """Return intervals, each half of the gaps by the factors of the other."""
+        """Return intervals, each half by the factors of the other, of other times."""
         low, high = np.full((2, len(self.trial.y)), np.nan)
         for half in (False, True):
             used = self.trial.half == half
@@ -281,6 +285,7 @@ def choose(
         raise ValueError("rows must hold readings, got none with a value")
     line = find_line(site.schema, known)
     options = {name: value for name, value in options.items() if value is not None}
+    options["coverage"] = coverage
     names, skipped = list_methods(site, known, line, options)
     allowed = _find_allowed(method, names, skipped)
     if quick:

@@ -35,7 +35,8 @@ class Way(NamedTuple):
 def _neighbours(heard: int, memory: float) -> Callable[[Site, Options], Method]:
     def make(site: Site, options: Options) -> Method:
         n_heard = options.get("neighbours") or heard
-        return NeighbourModel(site, neighbours=n_heard, memory=memory)
+        cover = options.get("coverage", 0.9)
+        return NeighbourModel(site, neighbours=n_heard, memory=memory, coverage=cover)
 
     return make
 
