@@ -311,7 +311,7 @@ def choose(
         best = _find_best([one for one in ranked if one.name in allowed], judge)
         reason = explain(ranked, best, site.schema.unit)
     if method:
-        reason = f"{best.name} was asked for; {reason}"
+        reason = _explain_wish(ranked, best, quick)
     run = next(run for run in runs if run.name == best.name)
     return Comparison(
         best.name, reason, tuple(ranked), judge.calibrate(run), skipped,
@@ -350,6 +350,19 @@ def _find_best(ranked: list[Judged], judge: _Judge) -> Judged:
     if models and not judge.is_better(ranked[0], models[0]):
         return models[0]
     return ranked[0]
+
+
+def _explain_wish(ranked: list[Judged], best: Judged, quick: bool) -> str:
+    """Return what is to be said of a method that the user insists on."""
+    if quick:
+        return f"{best.name} was asked for; nothing was compared"
+    first = ranked[0]
+    if first is best:
+        return f"{best.name} was asked for, and is best"
+    return (
+        f"{best.name} was asked for: its error is {best.error:.3g}, that of "
+        f"{first.name} {first.error:.3g}"
+    )
 
 
 def explain(ranked: list[Judged], best: Judged, unit: str = "") -> str:
