@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from halk import data
 from halk._validation import Matrix, Vector
 from halk.cli.talk import Bars, console, table
-from halk.cli.words import number, share, show_model
+from halk.cli.words import number, sentence, share, show_model
 from halk.sensors import SensorModel, fill_table, fit
 
 WITHHELD = 0.8
@@ -41,7 +41,7 @@ def show(out: Path) -> None:
     with Bars() as bars:
         model = fit(paths[0], paths[1], progress=bars.tell)
     model.save(paths[2])
-    screen.print(f"Used: {model.comparison.reason}.\n", markup=False)
+    screen.print(f"{sentence(model.comparison.reason)}\n", markup=False)
     say_command(screen, "fill", paths[2], paths[0], "-o", out / "filled.csv")
     made = fill_table(model, paths[0])
     data.write_table(made.table, made.schema, made.columns, out / "filled.csv")

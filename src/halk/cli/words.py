@@ -33,7 +33,7 @@ def show_model(screen: Any, model: Any) -> None:
     screen.print(f"{of}: {what}", markup=False)
     if len(model.comparison.methods) > 1:
         screen.print(_methods(model))
-    screen.print(f"Used: {model.comparison.reason}.", markup=False)
+    screen.print(sentence(model.comparison.reason), markup=False)
     show_notices(screen, model)
     screen.print(_sensors(model))
 
@@ -86,6 +86,11 @@ def _sensors(model: Any) -> Any:
         title += f" ({WORST} of {len(rows)}; all with --json)"
     columns = [">readings", f">std{unit}", f">error{unit}", ">of its std", ">cover"]
     return table(title, ["sensor", *columns], shown)
+
+
+def sentence(text: str) -> str:
+    """Return text as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def share(value: float) -> str:

@@ -10,8 +10,12 @@ import numpy as np
 from halk._validation import Indices, Matrix, Vector
 from halk.sensors.method import BINS, Estimates
 
-POOL = 30.0
-"""Errors of its own from which on a sensor goes by them more than by all sensors'."""
+POOL = 100.0
+"""Errors of its own from which on a sensor goes by them more than by all sensors'. So
+many since those of one gap tell little more than one of them."""
+
+SLACK = (0.03, 0.04)
+"""How much less and more a method's own intervals may cover before they are changed."""
 
 FEW = 50
 """Errors in a bin below which those of all bins count too."""
@@ -109,10 +113,26 @@ def find_factors(
 
 def _quantile(ranked: Vector, weights: Vector, cover: float) -> float:
     """Return the score at a share of the weight, a little more for few scores."""
-    total = float(weights[-1])
-    wanted = min(cover * (1 + 1 / total), 1.0) * total
+    wanted = min(cover * (1 + 1 / len(ranked)), 1.0) * weights[-1]
     k = min(int(np.searchsorted(weights, wanted)), len(ranked) - 1)
     return float(ranked[k])
+
+
+def correct_own(bins: Indices, scores: Vector, n_sensors: int, cover: float) -> Matrix:
+    """Return factors for intervals that a method made itself, (V, BINS).
+
+    They are left as they are unless they cover far too little, or too much: the method
+    has judged itself on more than artificial gaps tell.
+    """
+    factor = np.ones(BINS)
+    for b in range(BINS):
+        inside = bins == b
+        ranked = np.sort(scores[inside] if inside.sum() >= FEW else scores)
+        if len(ranked) >= FEW:
+            least, most = max(cover - SLACK[0], 0.0), min(cover + SLACK[1], 1.0)
+            low, high = (float(np.quantile(ranked, level)) for level in (least, most))
+            factor[b] = np.clip(1.0, low, high)
+    return np.tile(factor, (n_sensors, 1))
 
 
 class Fit(NamedTuple):

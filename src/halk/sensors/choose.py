@@ -14,6 +14,7 @@ from halk.data.readings import Readings
 from halk.sensors.calibrate import (
     Calibration,
     Fit,
+    correct_own,
     find_factors,
     measure_fit,
     measure_scores,
@@ -35,7 +36,7 @@ from halk.sensors.order import Line, find_far, find_line, sort_rows
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
 
-ENOUGH, DRAWS = 1_500, 5
+ENOUGH, DRAWS = 1_000, 5
 """Readings to judge by: small tables hide a tenth again and again, so many times."""
 
 WINDOW = 400_000
@@ -66,11 +67,12 @@ class _Trial:
         row, kind, gap = (
             np.concatenate(part) for part in zip(*self.draws, strict=True)
         )
-        self.kind, self.half = kind, gap % 2 == 1
+        self.kind = kind
         self.sensor, self.y = rows.sensor[row], rows.y[row]
         place = line.place(rows.x)
         part = (place[row] - place.min()) // max(np.ptp(place) / WINDOWS, 1.0)
         self.cluster = part.astype(np.int64) if line.is_time else gap
+        self.half = self.cluster % 2 == 1
 
     def _draw(self, pattern: Pattern, k: int, most: int) -> Hidden:
         names, seed = self.site.sensors.names, self.site.seed * DRAWS + k
@@ -177,11 +179,13 @@ class _Judge:
     def _find_factors(self, found: Estimates, used: NDArray[np.bool_]) -> Matrix:
         scores = measure_scores(found, self.trial.sensor, self.trial.y, self.scale)
         used = used & ~np.isnan(scores)
-        sensor, bins = self.trial.sensor[used], found.bin[used]
-        return find_factors(sensor, bins, scores[used], len(self.scale), self.cover)
+        sensor, bins, n = self.trial.sensor[used], found.bin[used], len(self.scale)
+        if not np.isnan(found.low).all():
+            return correct_own(bins, scores[used], n, self.cover)
+        return find_factors(sensor, bins, scores[used], n, self.cover)
 
     def find_intervals(self, found: Estimates) -> tuple[Vector, Vector]:
-        """Return intervals, each half of the gaps by the factors of the other."""
+        """Return intervals, each half by the factors of the other, of other times."""
         low, high = np.full((2, len(self.trial.y)), np.nan)
         for half in (False, True):
             used = self.trial.half == half
@@ -274,11 +278,14 @@ def choose(
     Raises
     ------
     ValueError
-        If the method asked for does not suit the table.
+        If there are no readings, or the method asked for does not suit them.
     """
     known = sort_rows(rows)
+    if not len(known.y):
+        raise ValueError("rows must hold readings, got none with a value")
     line = find_line(site.schema, known)
     options = {name: value for name, value in options.items() if value is not None}
+    options["coverage"] = coverage
     names, skipped = list_methods(site, known, line, options)
     allowed = _find_allowed(method, names, skipped)
     if quick:
@@ -296,18 +303,30 @@ def choose(
         runs.append(trial.run(name, options, report))
     judge = _Judge(trial, runs, scale, coverage)
     ranked = judge.rank()
-    best = _find_best([one for one in ranked if one.name in allowed], judge)
+    if quick or not len(trial.y):
+        best = next(one for one in ranked if one.name == allowed[0])
+        why = "nothing was compared" if quick else "too few readings to compare methods"
+        reason = f"{best.name}: {describe_structure(line, skipped)}; {why}"
+    else:
+        best = _find_best([one for one in ranked if one.name in allowed], judge)
+        reason = explain(ranked, best, site.schema.unit)
+    if method:
+        reason = _explain_wish(ranked, best, quick)
     run = next(run for run in runs if run.name == best.name)
-    unit = site.schema.unit
-    reason = explain(ranked, best, unit)
-    if quick:
-        reason = f"{best.name}: by the structure of the table; nothing was compared"
-    elif method:
-        reason = f"{best.name}: asked for; {reason}"
     return Comparison(
         best.name, reason, tuple(ranked), judge.calibrate(run), skipped,
-        pattern.as_dict(), len(trial.draws), unit, options, judge.measure_sensors(run),
+        pattern.as_dict(), len(trial.draws), site.schema.unit, options,
+        judge.measure_sensors(run),
     )  # fmt: skip
+
+
+def describe_structure(line: Line, skipped: dict[str, str]) -> str:
+    """Return what is seen of a table without judging methods."""
+    if "neighbours" not in skipped:
+        return "several sensors are read at the same times"
+    if line.is_time and line.is_only:
+        return "sensors are hardly read at the same times"
+    return "readings do not depend on the time alone"
 
 
 def _find_allowed(
@@ -333,6 +352,19 @@ def _find_best(ranked: list[Judged], judge: _Judge) -> Judged:
     return ranked[0]
 
 
+def _explain_wish(ranked: list[Judged], best: Judged, quick: bool) -> str:
+    """Return what is to be said of a method that the user insists on."""
+    if quick:
+        return f"{best.name} was asked for; nothing was compared"
+    first = ranked[0]
+    if first is best:
+        return f"{best.name} was asked for, and is best"
+    return (
+        f"{best.name} was asked for: its error is {best.error:.3g}, that of "
+        f"{first.name} {first.error:.3g}"
+    )
+
+
 def explain(ranked: list[Judged], best: Judged, unit: str = "") -> str:
     """Return in a sentence why a method was chosen."""
     said = f"{best.name}: its error is {best.error:.3g}{f' {unit}' if unit else ''}"
@@ -340,6 +372,6 @@ def explain(ranked: list[Judged], best: Judged, unit: str = "") -> str:
     told = [one for one in others if one.is_model != best.is_model][:1]
     told += [one for one in others if one not in told][: 2 - len(told)]
     for one in sorted(told, key=lambda one: one.error):
-        said += f", {one.name}'s {one.error:.3g}"
+        said += f", {one.name}'{'' if one.name.endswith('s') else 's'} {one.error:.3g}"
     said += f" (mean absolute error on {best.fill[ALL].cells:,} hidden readings)"
     return said if best.is_model else f"{said}; a simple method is best here"

@@ -35,7 +35,8 @@ class Way(NamedTuple):
 def _neighbours(heard: int, memory: float) -> Callable[[Site, Options], Method]:
     def make(site: Site, options: Options) -> Method:
         n_heard = options.get("neighbours") or heard
-        return NeighbourModel(site, neighbours=n_heard, memory=memory)
+        cover = options.get("coverage", 0.9)
+        return NeighbourModel(site, neighbours=n_heard, memory=memory, coverage=cover)
 
     return make
 
@@ -109,7 +110,7 @@ def list_methods(
     if not has_common or len(rows.x.T) > 1:
         skipped["neighbours"] = (
             "sensors are hardly read at the same times" if is_series
-            else "readings depend on more than the time"
+            else "readings do not depend on the time alone"
         )  # fmt: skip
     if has_common and len(rows.y) > FIELD_MOST:
         skipped["field"] = f"more than {FIELD_MOST:,} readings at the same times"
