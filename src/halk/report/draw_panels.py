@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halk.report.canvas import Axes, Canvas, blank, ticks, wrapped
+from halk.report.canvas import Axes, Canvas, blank, dates, ticks, wrapped
 from halk.report.panels import Figure, Line, Panel, Points
 from halk.report.style import PALETTE, Style, styles
 
@@ -14,8 +14,9 @@ __all__ = ["panels_drawn"]
 
 _WIDTHS = {1: 5.6, 2: 8.4}
 _WIDEST = 11.0
-_HEIGHT = 3.0
 _DOT = "#444444"
+_DAY = 86400.0
+_MANY = 100  # dots beyond which they are small
 
 Handles = dict[str, Any]
 
@@ -24,7 +25,7 @@ def panels_drawn(figure: Figure) -> Canvas:
     """Return the Matplotlib figure of curves."""
     columns = min(figure.columns, len(figure.panels))
     n_rows = -(-len(figure.panels) // columns)
-    canvas = blank(_WIDTHS.get(columns, _WIDEST), _HEIGHT * n_rows)
+    canvas = blank(_WIDTHS.get(columns, _WIDEST), figure.height * n_rows)
     grid = canvas.add_gridspec(n_rows, columns)
     lines = [i for panel in figure.panels for i in panel.items if isinstance(i, Line)]
     looks = styles((line.label, line.style) for line in lines)
@@ -54,6 +55,7 @@ def _frame(axes: Axes, panel: Panel, letter: str, width: int) -> None:
 def _drawable(item: Line | Points, panel: Panel) -> Line | Points:
     """Leave gaps where a logarithmic axis has no place; a band reaches to its end."""
     x = np.where((item.x > 0) | (not panel.log_x), item.x, np.nan)
+    x = x / _DAY if panel.is_dated else x  # Matplotlib counts days
     y = np.where((item.y > 0) | (not panel.log_y), item.y, np.nan)
     if isinstance(item, Points) or item.high is None or not panel.log_y:
         return replace(item, x=x, y=y)
@@ -63,8 +65,12 @@ def _drawable(item: Line | Points, panel: Panel) -> Line | Points:
 def _item(axes: Axes, item: Line | Points, looks: dict[str, Style]) -> Any:
     if isinstance(item, Points):
         colour = PALETTE[item.style].colour if item.style else _DOT
+        if item.is_cross:
+            shape = {"s": 42, "linewidths": 1.8, "color": colour, "zorder": 5}
+            return axes.scatter(item.x, item.y, marker="x", **shape)
         face = "white" if item.is_open else colour
-        shape = {"s": 22 if item.is_open else 14, "linewidths": 1.1}
+        filled = 14 if len(item.x) <= _MANY else 4
+        shape = {"s": 22 if item.is_open else filled, "linewidths": 1.1}
         ends = {"edgecolors": colour, "facecolors": face, "zorder": 4}
         return axes.scatter(item.x, item.y, marker="o", **shape, **ends)
     look = looks[item.label]
@@ -88,7 +94,10 @@ def _finish(axes: Axes, panel: Panel, width: int) -> None:
     if panel.y_limits is not None:
         axes.set_ylim(panel.y_limits)
     for axis, is_log in ((axes.xaxis, panel.log_x), (axes.yaxis, panel.log_y)):
-        ticks(axis, is_log)
+        if panel.is_dated and axis is axes.xaxis:
+            dates(axis)
+        else:
+            ticks(axis, is_log)
     if panel.invert_y:
         axes.invert_yaxis()
     if panel.note:
