@@ -1,5 +1,8 @@
 """A model's life: learned, saved, updated, undone; the same whatever the way."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
@@ -8,7 +11,6 @@ from halk.data import DataError
 from halk.errors import CheckpointError
 from halk.sensors import model as model_module
 from tests.sensors.network import as_long, clocked, profiles
-
 
 METHODS = ("neighbours", "field", "kriging", "linear")
 FAST = ("neighbours", "linear")
@@ -30,7 +32,9 @@ def assert_same(one, other):
     assert one.schema == other.schema
     assert one.sensors.names == other.sensors.names
     assert one.coverage == other.coverage
-    assert one.comparison.as_dict() == other.comparison.as_dict()
+    pair = [json.dumps(m.comparison.as_dict()) for m in (one, other)]
+    told = [re.sub('"seconds": [^,}]+', "", text) for text in pair]
+    assert told[0] == told[1]
     for name in ("sensor", "x", "y"):
         np.testing.assert_array_equal(
             getattr(one.readings, name), getattr(other.readings, name)

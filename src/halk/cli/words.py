@@ -44,7 +44,7 @@ def _methods(model: Any) -> Any:
     kinds = comparison.kinds
     unit = f", {model.schema.unit}" if model.schema.unit else ""
     is_timed = any(one.now for one in comparison.judged)
-    columns = ["method", f">error{unit}", *(f">on {kind}" for kind in kinds)]
+    columns = ["method", ">all", *(f">{kind}" for kind in kinds)]
     columns += [">past only"] * is_timed + [">cover"]
     rows = [
         [
@@ -55,7 +55,7 @@ def _methods(model: Any) -> Any:
         ]
         for name in comparison.methods
     ]
-    title = "Methods on artificial gaps like the table's own (* is used)"
+    title = f"Mean absolute errors on artificial gaps like the table's own{unit}"
     return table(title, columns, rows)
 
 

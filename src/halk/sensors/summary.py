@@ -9,7 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from halk.sensors.model import SensorModel
 
-
 _INNER = ("calibration", "errors", "options")
 
 
