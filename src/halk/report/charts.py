@@ -89,6 +89,8 @@ class MapFigure:
     is_geographic : bool
     position_label : str
         Unit of the axes if not geographic: "km".
+    width : float
+        In inches, at most.
     """
 
     name: str
@@ -102,12 +104,15 @@ class MapFigure:
     node_label: str = ""
     is_geographic: bool = True
     position_label: str = ""
+    width: float = 8.4
 
     def __post_init__(self) -> None:
         check_name(self.name)
         V, nodes = self.network.n_agents, self.node_values
         if self.values is not None:
-            edges = per_item("values", self.values, self.network.n_edges, "directed edge")
+            edges = per_item(
+                "values", self.values, self.network.n_edges, "directed edge"
+            )
             assign(self, values=edges)
         if nodes is not None:
             nodes = np.broadcast_to(np.asarray(nodes, np.float64), V)

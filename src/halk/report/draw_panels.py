@@ -25,7 +25,8 @@ def panels_drawn(figure: Figure) -> Canvas:
     """Return the Matplotlib figure of curves."""
     columns = min(figure.columns, len(figure.panels))
     n_rows = -(-len(figure.panels) // columns)
-    canvas = blank(_WIDTHS.get(columns, _WIDEST), figure.height * n_rows)
+    width = figure.width or _WIDTHS.get(columns, _WIDEST)
+    canvas = blank(width, figure.height * n_rows)
     grid = canvas.add_gridspec(n_rows, columns)
     lines = [i for panel in figure.panels for i in panel.items if isinstance(i, Line)]
     looks = styles((line.label, line.style) for line in lines)
@@ -66,8 +67,9 @@ def _item(axes: Axes, item: Line | Points, looks: dict[str, Style]) -> Any:
     if isinstance(item, Points):
         colour = PALETTE[item.style].colour if item.style else _DOT
         if item.is_cross:
-            shape = {"s": 42, "linewidths": 1.8, "color": colour, "zorder": 5}
-            return axes.scatter(item.x, item.y, marker="x", **shape)
+            size, width = (42, 1.8) if len(item.x) <= _MANY / 5 else (12, 1.0)
+            look = {"s": size, "linewidths": width, "color": colour, "zorder": 5}
+            return axes.scatter(item.x, item.y, marker="x", **look)
         face = "white" if item.is_open else colour
         filled = 14 if len(item.x) <= _MANY else 4
         shape = {"s": 22 if item.is_open else filled, "linewidths": 1.1}

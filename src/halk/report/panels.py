@@ -133,6 +133,8 @@ class Figure:
         Panels in a row; more panels make more rows.
     height : float
         Of a panel, in inches.
+    width : float, optional
+        Of all, in inches; by default what the number of columns needs.
     """
 
     name: str
@@ -140,6 +142,7 @@ class Figure:
     panels: Sequence[Panel]
     columns: int = 3
     height: float = 3.0
+    width: float | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)

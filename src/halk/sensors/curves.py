@@ -70,14 +70,19 @@ def plot_sensor(
     """Return the Matplotlib figure of one sensor, between two times if given."""
     if name not in model.sensors.names:
         some = ", ".join(model.sensors.names[:5])
-        raise DataError(f"sensor must be one of the network's ({some}, ...), got {name!r}")
+        raise DataError(
+            f"sensor must be one of the network's ({some}, ...), got {name!r}"
+        )
     rows, i = find_rows(model), model.sensors.names.index(name)
     limits = [_bound(which, at) for which, at in (("start", start), ("end", end))]
     if rows is None and (start, end) != (None, None):
         raise DataError("start and end need readings at times, and no other input")
     first, last = 0, 0
     if rows is not None:
-        low, high = np.nan_to_num(limits[0], nan=-np.inf), np.nan_to_num(limits[1], nan=np.inf)
+        low, high = (
+            np.nan_to_num(limits[0], nan=-np.inf),
+            np.nan_to_num(limits[1], nan=np.inf),
+        )
         inside = np.flatnonzero((rows.times >= low) & (rows.times <= high))
         if not len(inside):
             raise DataError("start and end must have readings in between, got none")
@@ -111,8 +116,25 @@ def make_panel(
 
 def label(model: SensorModel) -> str:
     """Return the value with its unit, for an axis."""
-    unit = f" [{model.schema.unit}]" if model.schema.unit else ""
-    return f"{model.schema.target}{unit}"
+    return name_quantity(model.schema.target, model.schema.unit)
+
+
+def name_quantity(column: str, unit: str = "") -> str:
+    """Return what a column holds, with its unit.
+
+    Examples
+    --------
+    >>> name_quantity("temperature_C", "°C"), name_quantity("depth_m", "m")
+    ('temperature [°C]', 'depth [m]')
+    """
+    front, _, end = column.rpartition("_")
+    is_said = front and _letters(end) == _letters(unit)
+    name = (front if is_said else column).replace("_", " ")
+    return f"{name} [{unit}]" if unit else name
+
+
+def _letters(unit: str) -> str:
+    return "".join(c for c in unit.casefold() if c.isalnum())
 
 
 # series in time
@@ -221,8 +243,7 @@ def _draw_curve(model: SensorModel, i: int, title: str) -> Panel:
                 Points(word, *dots, style="vermilion" if word == BAD else None,
                        is_cross=word == BAD)
             )  # fmt: skip
-    unit = f" [{inputs[k].unit}]" if inputs[k].unit else ""
-    below, beside = f"{name}{unit}", label(model)
+    below, beside = name_quantity(name, inputs[k].unit), label(model)
     if upright:
         below, beside = beside, below
     return Panel(

@@ -18,7 +18,14 @@ from halk.data.times import format_duration, format_times
 from halk.network import Network
 from halk.report import Bars, Bullets, Figure, MapFigure, Page, Section, Table
 from halk.sensors.comparison import ALL, Judged
-from halk.sensors.curves import Rows, find_rows, find_window, label, make_panel
+from halk.sensors.curves import (
+    Rows,
+    find_rows,
+    find_window,
+    label,
+    make_panel,
+    name_quantity,
+)
 from halk.sensors.notices import DRIFT, KINDS, SHIFT, STUCK, SUSPECT
 from halk.sensors.summary import SensorRow, sensor_rows
 
@@ -31,9 +38,12 @@ STEPS = 240
 PAIRS, CLOSE = 12, 3
 """Pairs in the table of neighbours; neighbours of a sensor that are drawn."""
 
-LISTED, BAD, CAREFUL = 200, 25, 20
-"""Sensors, notices of a kind, and readings of two sensors at the same time that it
-takes to compare them."""
+LISTED, BAD = 200, 25
+"""Sensors, and notices of a kind, in tables."""
+
+FEW, CAREFUL = 10, 20
+"""Hidden readings below which a sensor's cover says nothing; readings of two sensors at
+the same times that it takes to compare them."""
 
 _WORDS = {
     "std": "standard deviation of the sensor's readings: how far they are from their "
@@ -82,7 +92,8 @@ def make_page(model: SensorModel) -> Page:
         Section("Remarks on the table", "table", _list_findings(model)),
     ]  # fmt: skip
     V, n = len(model.sensors.names), len(model.readings.y)
-    title = f"{model.schema.target}, read by {counted(V, 'sensor')}"
+    what = name_quantity(model.schema.target, model.schema.unit).split(" [")[0]
+    title = f"{what[:1].upper()}{what[1:]}, read by {counted(V, 'sensor')}"
     facts = [("halk", __version__), ("method", model.comparison.chosen),
              ("seed", model.site.seed), *_describe_gaps(model)]  # fmt: skip
     return Page(
@@ -191,7 +202,9 @@ def _list_methods(model: SensorModel) -> list[report.Item]:
 
 def _list_method(model: SensorModel, one: Judged, is_timed: bool) -> list[Any]:
     comparison = model.comparison
-    errors = [_known(comparison.error(one.name, kind)) for kind in ("", *comparison.kinds)]
+    errors = [
+        _known(comparison.error(one.name, kind)) for kind in ("", *comparison.kinds)
+    ]
     now = [_known(comparison.error(one.name, causal=True))] * is_timed
     width = _known(one.intervals[ALL].width) if ALL in one.intervals else None
     return [one.name, *errors, *now, _share(comparison.cover(one.name)), width]
@@ -223,7 +236,9 @@ def _draw_map(model: SensorModel, listed: list[SensorRow]) -> list[report.Item]:
     worst = [row.name for row in listed[: V if V <= 20 else 10]]
     unit = f" [{model.schema.unit}]" if model.schema.unit else ""
     caption = "Error of each sensor. Dark and large: predicted badly"
-    caption += "; white: nothing of it could be hidden." if np.isnan(error).any() else "."
+    caption += (
+        "; white: nothing of it could be hidden." if np.isnan(error).any() else "."
+    )
     drawn = MapFigure(
         "errors", caption, _make_network(model), labels=worst, node_values=error,
         node_label=f"error{unit}", is_geographic=model.sensors.is_geographic,
@@ -256,18 +271,27 @@ def _list_sensors(
     if rows is not None:
         columns.insert(3, "missing")
         gone = _by_number(model, np.isnan(rows.values).mean(axis=0))
+    hidden = _by_number(model, _count_hidden(model))
     table: list[list[Any]] = []
     for k, row in enumerate(listed[:LISTED]):
         cells = [k + 1, row.name, row.readings, _known(row.std), _known(row.error),
-                 _known(row.error / row.std), _share(row.cover)]  # fmt: skip
+                 _share(row.error / row.std),
+                 _share(row.cover if hidden[row.name] >= FEW else np.nan)]  # fmt: skip
         if rows is not None:
             cells.insert(3, _share(gone[row.name]))
         table.append(cells + ([closest.get(row.name, "")] if closest else []))
     more = len(listed) - LISTED
-    caption = "By error in standard deviations of the sensor; 1 is as good as its mean."
+    caption = "By error in standard deviations of the sensor, the largest first."
     caption += f" {more:,} more: `halk inspect --json`." if more > 0 else ""
     align = "rl" + "r" * (len(columns) - 2 - bool(closest)) + "l" * bool(closest)
     return [Table(caption, columns, table, align)]
+
+
+def _count_hidden(model: SensorModel) -> Vector:
+    """Return how many readings of every sensor were hidden."""
+    found, errors = np.zeros(len(model.sensors.names)), model.comparison.errors
+    found[: len(errors)] = errors[: len(found), 2]
+    return found
 
 
 def _by_number(model: SensorModel, values: Vector) -> dict[str, float]:
@@ -337,7 +361,9 @@ def find_pairs(model: SensorModel, rows: Rows | None) -> Pairs | None:
     if rows is None or rows.values.shape[1] < 2:
         return None
     alike = _correlate(rows.values)
-    ranked = np.argsort(-np.nan_to_num(alike, nan=-2.0), axis=1, kind="stable")[:, :CLOSE]
+    ranked = np.argsort(-np.nan_to_num(alike, nan=-2.0), axis=1, kind="stable")[
+        :, :CLOSE
+    ]
     who = np.repeat(np.arange(len(alike)), ranked.shape[1])
     pairs = np.unique(np.sort(np.column_stack([who, ranked.ravel()]), axis=1), axis=0)
     values = alike[pairs[:, 0], pairs[:, 1]]
@@ -405,7 +431,9 @@ def _list_bad(model: SensorModel, rows: Rows | None) -> list[report.Item]:
         found.sort(key=lambda one: -abs(np.nan_to_num(one.deviation)))
         table = [[one.sensor, one.text(model)] for one in found[:BAD]]
         more = f" (the {BAD} worst of {len(found):,})" if len(found) > BAD else ""
-        items.append(Table(f"{_KINDS[kind]}{more}.", ["sensor", "what was seen"], table))
+        items.append(
+            Table(f"{_KINDS[kind]}{more}.", ["sensor", "what was seen"], table)
+        )
     worst: dict[str, float] = {}
     for one in sorted(model.notices, key=lambda n: -abs(np.nan_to_num(n.deviation))):
         worst.setdefault(one.sensor, one.start)
@@ -417,7 +445,9 @@ def _list_bad(model: SensorModel, rows: Rows | None) -> list[report.Item]:
         window = find_window(rows.values[:, i], near, STEPS)
         panels.append(make_panel(model, i, name, rows, window))
     if panels:
-        said = "What was noticed, in its surroundings. Crosses: suspect readings; blue: "
+        said = (
+            "What was noticed, in its surroundings. Crosses: suspect readings; blue: "
+        )
         said += f"estimates in their place, with {model.coverage:.0%} intervals."
         items.append(Figure("bad", said, panels, 1, 2.6))
     return items
