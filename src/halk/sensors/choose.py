@@ -52,7 +52,7 @@ class _Trial:
         self.site, self.line, self.rows = site, line, rows
         self.is_far = find_far(rows)
         self.draws = [self._draw(pattern, 0, most)]
-        n = min(len(self.draws[0]), most)
+        n = len(self.draws[0].row)
         n_draws = min(DRAWS, -(-min(ENOUGH, most) // n)) if n else 1
         self.draws += [self._draw(pattern, k, most) for k in range(1, n_draws)]
         row, kind, gap = (
