@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from halk._validation import Matrix, Vector, integer, per_item, require
 from halk.network import Network
 from halk.report._values import assign, check_name, column

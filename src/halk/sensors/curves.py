@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from halk._validation import Indices, Matrix, Vector
+from halk._validation import Matrix, Vector
 from halk.data.readings import Readings
 from halk.data.schema import TIME
 from halk.data.times import format_times, seconds
@@ -87,8 +87,8 @@ def plot_sensor(
         if not len(inside):
             raise DataError("start and end must have readings in between, got none")
         first, last = int(inside[0]), int(inside[-1]) + 1
-    panel = make_panel(model, i, name, rows, (first, last))
-    return plot(Figure("sensor", name, [panel], columns=1, height=3.4))
+    panel = make_panel(model, i, call_sensor(name), rows, (first, last))
+    return plot(Figure("sensor", name, [panel], columns=1, height=3.4, width=8.4))
 
 
 def _bound(name: str, at: Any) -> float:
@@ -117,6 +117,11 @@ def make_panel(
 def label(model: SensorModel) -> str:
     """Return the value with its unit, for an axis."""
     return name_quantity(model.schema.target, model.schema.unit)
+
+
+def call_sensor(name: str) -> str:
+    """Return a name that can stand alone: "sensor 7" for a number."""
+    return f"sensor {name}" if name.isdigit() else name
 
 
 def name_quantity(column: str, unit: str = "") -> str:
@@ -231,9 +236,10 @@ def _draw_curve(model: SensorModel, i: int, title: str) -> Panel:
     title = f"{title}, {', '.join(fixed)}" if fixed else title
     name, is_dated = inputs[k].name, inputs[k].kind == TIME
     upright = [word for word in UPRIGHT if word in name.casefold()]
-    curve = (found.value, at) if upright else (at, found.value)
+    along, across = (found.value, at) if upright else (at, found.value)
+    low, high = found.low, found.high
     items: list[Line | Points] = [
-        Line(ESTIMATED, *curve, found.low, found.high, "blue", bool(upright))
+        Line(ESTIMATED, along, across, low, high, "blue", bool(upright))
     ]
     for word, kept in ((READ, ~bad[group]), (BAD, bad[group])):
         dots = x[group, k][kept], y[group][kept]
@@ -283,16 +289,16 @@ def _written(kind: str, value: float) -> str:
     return format_times(np.array([value]))[0].replace("T", " ")[:16]
 
 
-def find_window(read: Vector, around: Indices, most: int) -> tuple[int, int]:
+def find_window(read: Vector, around: int | None, most: int) -> tuple[int, int]:
     """Return the rows to show of a series: with gaps, and enough readings beside them.
 
-    Around given rows, if there are any.
+    Around a given row, if there is one.
     """
     n = len(read)
     if n <= most:
         return 0, n
-    if len(around):
-        start = int(np.clip(around[0] - most // 3, 0, n - most))
+    if around is not None:
+        start = int(np.clip(around - most // 3, 0, n - most))
         return start, start + most
     gone = np.concatenate([[0.0], np.cumsum(np.isnan(read))])
     share = (gone[most:] - gone[:-most]) / most
