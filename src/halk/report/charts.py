@@ -80,6 +80,8 @@ class MapFigure:
         One a directed edge; of the two of a pair, the larger is shown.
     value_label : str
         Of the colour bar, with the unit.
+    value_limits : tuple of two float, optional
+        Of the colours of edges; by default from 0, or less, to the largest.
     labels : sequence of names or numbers of agents
         Those to be named on the map.
     title : str
@@ -99,6 +101,7 @@ class MapFigure:
     network: Network
     values: Vector | None = None
     value_label: str = "multiplier"
+    value_limits: tuple[float, float] | None = None
     labels: Sequence[str | int] = ()
     title: str = ""
     node_values: Vector | None = None

@@ -35,7 +35,8 @@ def draw_edges(
     crowd = float(np.clip(150 / max(len(pairs), 1), 0.4, 1.0))
     widths, colours = np.full(len(pairs), 1.1 * crowd), _PLAIN
     if values is not None and len(values):
-        scale = _scale(_EDGES, min(0.0, values.min()), values.max())
+        limits = figure.value_limits or (min(0.0, values.min()), values.max())
+        scale = _scale(_EDGES, *limits)
         part = np.clip(scale.norm(values), 0, 1)
         stress = _stress(len(values))
         widths = 0.8 * crowd + (2.5 + crowd) * part**1.5 * stress

@@ -16,7 +16,7 @@ _WIDTHS = {1: 5.6, 2: 8.4}
 _WIDEST = 11.0
 _DOT = "#444444"
 _DAY = 86400.0
-_MANY = 100  # dots beyond which they are small
+_MANY, _CROWD = 100, 1000  # points beyond which dots are small, and lines thin
 
 Handles = dict[str, Any]
 
@@ -71,11 +71,14 @@ def _item(axes: Axes, item: Line | Points, looks: dict[str, Style]) -> Any:
             look = {"s": size, "linewidths": width, "color": colour, "zorder": 5}
             return axes.scatter(item.x, item.y, marker="x", **look)
         face = "white" if item.is_open else colour
-        filled = 14 if len(item.x) <= _MANY else 4
+        n = len(item.x)
+        filled = 14 if n <= _MANY else 4 if n <= _CROWD else 0.5
         shape = {"s": 22 if item.is_open else filled, "linewidths": 1.1}
         ends = {"edgecolors": colour, "facecolors": face, "zorder": 4}
         return axes.scatter(item.x, item.y, marker="o", **shape, **ends)
     look = looks[item.label]
+    if len(item.x) > _CROWD:
+        look = look._replace(width=look.width / 2)
     dash = (0, look.dash) if look.dash else "solid"
     order = list(looks).index(item.label) / max(len(looks), 1)
     (handle,) = axes.plot(

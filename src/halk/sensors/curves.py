@@ -286,7 +286,8 @@ def _find_nearest(x: Matrix, k: int) -> NDArray[np.bool_]:
 def _written(kind: str, value: float) -> str:
     if kind != TIME:
         return f"{value:.4g}"
-    return format_times(np.array([value]))[0].replace("T", " ")[:16]
+    shown = format_times(np.array([value]))[0].replace("T", " ")
+    return shown.removesuffix(":00").removesuffix(" 00:00")
 
 
 def find_window(read: Vector, around: int | None, most: int) -> tuple[int, int]:

@@ -18,10 +18,11 @@ from halk.data.times import format_times
 from halk.network import Network
 from halk.report import Bars, Bullets, Figure, Headline, MapFigure, Page, Section, Table
 from halk.sensors import curves
+from halk.sensors.calibrate import Fit
 from halk.sensors.comparison import ALL, Judged
 from halk.sensors.curves import Rows, call_sensor
 from halk.sensors.method import BINS
-from halk.sensors.notices import DRIFT, KINDS, SHIFT, STUCK, SUSPECT
+from halk.sensors.notices import DRIFT, KINDS, SHIFT, STUCK, SUSPECT, Notice
 from halk.sensors.order import EDGES
 from halk.sensors.pairs import Pairs, find_pairs
 from halk.sensors.summary import SensorRow, sensor_rows
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 STEPS, WIDE = 240, 8.4
 """Steps of a series that a panel shows, and its width in inches."""
 
-LISTED, PAIRS, BAD = 200, 12, 25
+LISTED, PAIRS, BAD = 200, 12, 10
 """Sensors, pairs of them, and notices of a kind, in tables."""
 
 FEW_NAMES, FEW_HIDDEN = 20, 10
@@ -89,21 +90,22 @@ def make_page(model: SensorModel) -> Page:
         Section("Bad readings", "bad", _list_bad(model, rows)),
         Section("Where the errors are", "map", _draw_map(model, listed)),
         Section(
-            "Sensors, the worst predicted first", "sensors",
-            _list_sensors(model, listed, rows, pairs),
+            "Sensors, the worst predicted first" if len(listed) > 1 else "The sensor",
+            "sensors", _list_sensors(model, listed, rows, pairs),
         ),
-        Section("Sensors up close", "curves", _draw_sensors(model, listed, rows)),
+        Section("Up close", "curves", _draw_sensors(model, listed, rows)),
         Section("Who goes with whom", "pairs", _list_pairs(model, pairs)),
         Section("Remarks on the table", "table", _list_findings(model)),
     ]  # fmt: skip
     what = curves.name_quantity(model.schema.target, model.schema.unit).split(" [")[0]
+    what = "readings" if what == "value" else what
     n_sensors = counted(len(model.sensors.names), "sensor")
     facts: list[tuple[str, report.Cell]] = [
         ("halk", __version__), ("method", model.comparison.chosen),
         ("seed", model.site.seed), *_describe_gaps(model),
     ]  # fmt: skip
     return Page(
-        f"{what[:1].upper()}{what[1:]}, read by {n_sensors}",
+        f"{what[:1].upper()}{what[1:]} from {n_sensors}",
         f"{counted(len(model.readings.y), 'reading')}{_between(model)}", facts,
         [section for section in sections if section.items], _headline(model),
     )  # fmt: skip
@@ -215,7 +217,7 @@ def _list_methods(model: SensorModel) -> list[report.Item]:
     items += _list_intervals(model)
     heads = dict.fromkeys(name.split(", ")[0] for name in names)
     said = [f"{name}: {_METHODS[name]}" for name in heads if name in _METHODS]
-    said += [f"{name} was not tried: {why}" for name, why in comparison.skipped.items()]
+    said += [f"not tried: {name} ({why})" for name, why in comparison.skipped.items()]
     return [*items, "What the methods estimate by:", Bullets(said)]
 
 
@@ -233,17 +235,15 @@ def _list_intervals(model: SensorModel) -> list[report.Item]:
     bins = [str(b) for b in range(BINS) if one and str(b) in one.intervals]
     if one is None or len(bins) < 2:
         return []
-    words = [f"within {EDGES[0]:.0f}"]
+    words = [f"up to {EDGES[0] - 0.5:.0f}"]
     words += [f"{a + 0.5:.0f} to {b - 0.5:.0f}" for a, b in pairwise(EDGES)]
     words += [f"over {EDGES[-1] - 0.5:.0f}"]
     now = [_hint("past only", "cover, past only")] if one.now_intervals else []
     table: list[list[report.Cell]] = []
     for b in bins:
         fit, past = one.intervals[b], one.now_intervals.get(b)
-        table.append(
-            [words[int(b)], fit.cells, _share(fit.cover), _known(fit.width)]
-            + [_share(past.cover) if past else None] * len(now)
-        )
+        cells = [words[int(b)], fit.cells, _cover(fit), _known(fit.width)]
+        table.append([*cells, *[_cover(past)] * len(now)])
     columns = [
         "steps to the nearest reading", "hidden readings", _hint("cover"),
         _hint("width", "width of intervals"), *now,
@@ -251,6 +251,11 @@ def _list_intervals(model: SensorModel) -> list[report.Item]:
     caption = f"{model.coverage:.0%} intervals of {one.name}, by how far the nearest "
     caption += "reading of the same sensor is."
     return [Table(caption, columns, table, "l" + "r" * len(columns[1:]))]
+
+
+def _cover(fit: Fit | None) -> str | None:
+    """Return which share is covered, unless too few say so."""
+    return _share(fit.cover) if fit and fit.cells >= FEW_HIDDEN else None
 
 
 def _describe_gaps(model: SensorModel) -> list[tuple[str, str]]:
@@ -383,7 +388,8 @@ def _list_pairs(model: SensorModel, pairs: Pairs | None) -> list[report.Item]:
     net = _make_network(model, pairs.pairs)
     drawn = MapFigure(
         "pairs", f"Lines: {pairs.what} of two sensors. {_WORDS[pairs.what]}.", net,
-        pairs.along(net), pairs.what, labels=names if len(names) <= FEW_NAMES else (),
+        pairs.along(net), pairs.what, value_limits=pairs.limits,
+        labels=names if len(names) <= FEW_NAMES else (),
         title=f"Neighbours by {pairs.what}", is_geographic=sensors.is_geographic,
     )  # fmt: skip
     metric = "haversine" if sensors.is_geographic else "euclidean"
@@ -403,12 +409,13 @@ def _list_bad(model: SensorModel, rows: Rows | None) -> list[report.Item]:
     worst: dict[str, float] = {}
     for kind in KINDS:
         found = [one for one in model.notices if one.kind == kind]
-        found.sort(key=lambda one: -abs(np.nan_to_num(one.deviation)))
+        found.sort(key=lambda one: -_weigh(one))
         for one in found[:3]:
             worst.setdefault(one.sensor, one.start)
         if found:
             table = [[one.sensor, one.text(model)] for one in found[:BAD]]
-            more = f" (the {BAD} worst of {len(found):,})" if len(found) > BAD else ""
+            most = "longest" if kind == STUCK else "largest"
+            more = f" (the {BAD} {most} of {len(found):,})" if len(found) > BAD else ""
             caption = f"{_KINDS[kind]}{more}."
             items.append(Table(caption, ["sensor", "what was seen"], table))
     if rows is not None and worst:
@@ -422,6 +429,12 @@ def _list_bad(model: SensorModel, rows: Rows | None) -> list[report.Item]:
         said += f"estimates in their place, with {model.coverage:.0%} intervals."
         items.append(Figure("bad", said, panels, 1, 2.4, WIDE))
     return items
+
+
+def _weigh(one: Notice) -> float:
+    """Return how much is to be said for a notice: its size, or how long it lasts."""
+    weight = one.end - one.start if one.kind == STUCK else one.deviation
+    return abs(float(weight)) if np.isfinite(weight) else 0.0
 
 
 def _list_findings(model: SensorModel) -> list[report.Item]:

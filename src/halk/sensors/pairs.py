@@ -36,6 +36,13 @@ class Pairs(NamedTuple):
                 found[names[one]] = f"{names[other]} ({self.values[k]:.2f})"
         return found
 
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Where colours begin and end; None if they begin at 0."""
+        if self.what == "multiplier":
+            return None
+        return float(np.floor(10 * self.values.min() - 1e-9)) / 10, 1.0
+
     def along(self, net: Network) -> Vector:
         """Return the values per directed edge of a network of these pairs."""
         keys = self.pairs.min(axis=1) * net.n_agents + self.pairs.max(axis=1)
