@@ -543,7 +543,7 @@ struct Agent {
     double counts[SCORES], total = 0.0;
     for (int k = 0; k < SCORES; ++k)
       total += counts[k] = s.scores[mode][bin][k] + s.told_scores[mode][bin][k] + tables->prior[k];
-    const double target = std::min((1.0 - miss) * (total + 1.0), total);
+    const double target = std::min((1.0 - miss) * (total + 1.0), (1.0 - 0.25 * miss) * total);
     double sum = 0.0;
     int k = 0;
     while (k < SCORES - 1 && sum + counts[k] < target) sum += counts[k++];
@@ -613,7 +613,7 @@ struct Agent {
     fill_covariances(ws);
     const int n_forms = s.is_nonnegative != 0.0 ? FORMS : 1;
     for (int g = 0; g < n_forms; ++g) standardize_inputs(g, &ws.z[std::size_t(g) * ws.ld], ws);
-    const double x = value[cell(at, 0)];
+    const double x = value[cell(at, 0)], unit = scales[0].std[IDENTITY];
     const int form = chosen(mode, 0), ridge = chosen(mode, 1), shrinkage = chosen(mode, 2);
     auto& loss = s.losses[mode];
     for (auto& row : loss)
@@ -622,9 +622,9 @@ struct Agent {
     for (int r = 0; r < RIDGES; ++r)
       for (int c = 0; c < SHRINKAGES; ++c) {
         const double std = condition(n_forms, s.alpha[c], RIDGE[r], means, ws);
-        loss[1 + r][c] += std::abs(x - restore(means[form], form));
+        loss[1 + r][c] += std::abs(x - restore(means[form], form)) / unit;
         if (r != ridge || c != shrinkage) continue;
-        for (int g = 0; g < n_forms; ++g) loss[0][g] += std::abs(x - restore(means[g], g));
+        for (int g = 0; g < n_forms; ++g) loss[0][g] += std::abs(x - restore(means[g], g)) / unit;
         count_score(mode, bin, std::abs(scales[0].standardize(x, form) - means[form]) / std);
       }
     choose(mode, n_forms);

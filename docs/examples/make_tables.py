@@ -47,7 +47,7 @@ def main() -> None:
         "Calw",
         "Dorf",
         "Egg",
-        "Forst",
+        "Fels",
         "Gams",
         "Hof",
         "Illa",
