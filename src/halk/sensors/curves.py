@@ -14,6 +14,7 @@ from halk.data.times import format_times, seconds
 from halk.errors import DataError
 from halk.report import Figure, Line, Panel, Points, plot
 from halk.sensors.grid import average_cells, make_grid
+from halk.sensors.method import Estimates
 from halk.sensors.order import Line as Order
 from halk.sensors.order import find_line
 
@@ -149,46 +150,50 @@ def _draw_series(
     model: SensorModel, i: int, title: str, rows: Rows, shown: slice
 ) -> Panel:
     times, read = rows.times[shown], rows.values[shown, i]
-    is_gone = np.isnan(read)
-    is_field = model.comparison.chosen.startswith("field")
-    asked = np.ones(len(times), bool) if is_field else is_gone
-    x = _inputs(model, i, asked.sum())
-    x[:, rows.column] = times[asked]
-    found = model.estimate(np.full(len(x), i), x)
-    value, low, high = read.copy(), read.copy(), read.copy()
-    value[asked], low[asked], high[asked] = found.value, found.low, found.high
-    # from the last reading before a gap to the first after it
-    is_drawn = is_field | is_gone
-    is_drawn = is_drawn | np.roll(is_drawn, 1) | np.roll(is_drawn, -1)
-    value, low, high = (np.where(is_drawn, one, np.nan) for one in (value, low, high))
-    items: list[Line | Points] = [Line(ESTIMATED, times, value, low, high, "blue")]
-    if not is_field:
-        items.append(Line("", times, read, style="ink"))
+    if model.comparison.chosen.startswith("field"):
+        at = np.linspace(times[0], times[-1], max(CURVE, len(times)))
+        found = _estimate(model, i, rows.column, at)
+        items: list[Line | Points] = [
+            Line(ESTIMATED, at, found.value, found.low, found.high, "blue")
+        ]
+    else:
+        curve, (low, high) = _fill(model, i, rows.column, times, read)
+        items = [
+            Line(ESTIMATED, times, curve, low, high, "blue"),
+            Line("", times, read, style="ink"),
+        ]
     items.append(Points(READ, times, read))
-    suspect = _find_bad(model, i, rows.column, float(times[0]), float(times[-1]))
-    if len(suspect.y):
-        items.append(
-            Points(BAD, suspect.x[:, rows.column], suspect.y, style="vermilion",
-                   is_cross=True)
-        )  # fmt: skip
-    limits = _limits(np.concatenate([read, low, high]), suspect.y)
-    note = "crosses at the edge are far outside" if limits[1] else ""
-    if limits[1]:
-        (at,) = (k for k, item in enumerate(items) if item.label == BAD)
-        y = np.clip(suspect.y, *limits[0])
-        items[at] = Points(BAD, suspect.x[:, rows.column], y, style="vermilion",
-                           is_cross=True)  # fmt: skip
+    bad = _find_bad(model, i, rows.column, float(times[0]), float(times[-1]))
+    limits = _limits(np.concatenate([read, items[0].y]), bad.y)
+    if len(bad.y):
+        y = bad.y if limits is None else np.clip(bad.y, *limits)
+        at = bad.x[:, rows.column]
+        items.append(Points(BAD, at, y, style="vermilion", is_cross=True))
+    note = "" if limits is None else "crosses at the edge are far outside"
     return Panel(
-        title, "", label(model), items, note=note, is_dated=True,
-        y_limits=limits[0] if limits[1] else None,
-    )  # fmt: skip
+        title, "", label(model), items, note=note, is_dated=True, y_limits=limits
+    )
 
 
-def _inputs(model: SensorModel, i: int, n: int) -> Matrix:
-    """Return inputs as the sensor has them, n times."""
+def _estimate(model: SensorModel, i: int, column: int, times: Vector) -> Estimates:
     own = model.readings.x[model.readings.sensor == i]
-    first = own[:1] if len(own) else model.readings.x[:1]
-    return np.repeat(first, n, axis=0)
+    x = np.repeat((own if len(own) else model.readings.x)[:1], len(times), axis=0)
+    x[:, column] = times
+    return model.estimate(np.full(len(x), i), x)
+
+
+def _fill(
+    model: SensorModel, i: int, column: int, times: Vector, read: Vector
+) -> tuple[Vector, tuple[Vector, Vector]]:
+    """Return curve and band from the last reading before a gap to the first after."""
+    is_gone = np.isnan(read)
+    found = _estimate(model, i, column, times[is_gone])
+    is_drawn = is_gone.copy()
+    is_drawn[1:] |= is_gone[:-1]
+    is_drawn[:-1] |= is_gone[1:]
+    curves = np.tile(np.where(is_drawn, read, np.nan), (3, 1))
+    curves[:, is_gone] = found.value, found.low, found.high
+    return curves[0], (curves[1], curves[2])
 
 
 def _find_bad(
@@ -202,15 +207,15 @@ def _find_bad(
     return Readings(part.sensor[bad], part.x[bad], part.y[bad])
 
 
-def _limits(usual: Vector, bad: Vector) -> tuple[tuple[float, float], bool]:
-    """Return limits that one bad value does not stretch, and whether it would."""
+def _limits(usual: Vector, bad: Vector) -> tuple[float, float] | None:
+    """Return limits that suspects do not stretch; None if they would not."""
     usual = usual[np.isfinite(usual)]
     if not len(usual) or not len(bad):
-        return (0.0, 1.0), False
+        return None
     low, high = float(usual.min()), float(usual.max())
     room = (high - low) or 1.0
-    is_far = bool((bad < low - 2 * room).any() or (bad > high + 2 * room).any())
-    return (low - 0.3 * room, high + 0.3 * room), is_far
+    is_far = (bad < low - 2 * room) | (bad > high + 2 * room)
+    return (low - 0.3 * room, high + 0.3 * room) if is_far.any() else None
 
 
 # curves over any input

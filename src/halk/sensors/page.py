@@ -242,8 +242,8 @@ def _list_intervals(model: SensorModel) -> list[report.Item]:
     table: list[list[report.Cell]] = []
     for b in bins:
         fit, past = one.intervals[b], one.now_intervals.get(b)
-        cells = [words[int(b)], fit.cells, _cover(fit), _known(fit.width)]
-        table.append([*cells, *[_cover(past)] * len(now)])
+        table.append([words[int(b)], fit.cells, _cover(fit), _known(fit.width)])
+        table[-1] += [_cover(past)] * len(now)
     columns = [
         "steps to the nearest reading", "hidden readings", _hint("cover"),
         _hint("width", "width of intervals"), *now,
@@ -263,8 +263,11 @@ def _describe_gaps(model: SensorModel) -> list[tuple[str, str]]:
     found = []
     for kind, one in model.comparison.gaps.items():
         if one["share_missing"] > 0 and "median_steps" in one:
-            said = f"{one['share_missing']:.1%} of readings; {one['median_steps']:.0f} "
-            said += f"steps typically, {one['longest_steps']:,} at most"
+            share, longest = one["share_missing"], one["longest_steps"]
+            said = f"{share:.1%} of readings" if share >= 0.001 else "a few readings"
+            if longest > 1:
+                said += f"; {one['median_steps']:.0f} steps typically, {longest:,} at "
+                said += "most"
             found.append((f"missing in {kind}", said))
     return found
 
@@ -335,9 +338,9 @@ def _draw_sensors(
     if not known:
         return []
     last = len(known) - 1
-    chosen = {0: "worst", last // 2: "like most", last: "best"} if last else {0: ""}
+    chosen = {last // 2: "like most"} | {0: "worst", last: "best"} if last else {0: ""}
     panels = []
-    for k, word in chosen.items():
+    for k, word in sorted(chosen.items()):
         row = known[k]
         title = call_sensor(row.name) + (f", predicted {word}" if word else "")
         if np.isfinite(row.error):
@@ -387,7 +390,7 @@ def _list_pairs(model: SensorModel, pairs: Pairs | None) -> list[report.Item]:
         return [Table(caption, columns, table)]
     net = _make_network(model, pairs.pairs)
     drawn = MapFigure(
-        "pairs", f"Lines: {pairs.what} of two sensors. {_WORDS[pairs.what]}.", net,
+        "pairs", f"Lines by {pairs.what}: {_WORDS[pairs.what]}.", net,
         pairs.along(net), pairs.what, value_limits=pairs.limits,
         labels=names if len(names) <= FEW_NAMES else (),
         title=f"Neighbours by {pairs.what}", is_geographic=sensors.is_geographic,
