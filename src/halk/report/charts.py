@@ -80,8 +80,6 @@ class MapFigure:
         One a directed edge; of the two of a pair, the larger is shown.
     value_label : str
         Of the colour bar, with the unit.
-    value_limits : tuple of two float, optional
-        Of the colours of edges; by default from 0, or less, to the largest.
     labels : sequence of names or numbers of agents
         Those to be named on the map.
     title : str
@@ -94,6 +92,8 @@ class MapFigure:
         Unit of the axes if not geographic: "km".
     width : float
         In inches, at most.
+    value_limits : tuple of two float, optional
+        Of the colours of edges; by default from 0, or less, to the largest.
     """
 
     name: str
@@ -101,7 +101,6 @@ class MapFigure:
     network: Network
     values: Vector | None = None
     value_label: str = "multiplier"
-    value_limits: tuple[float, float] | None = None
     labels: Sequence[str | int] = ()
     title: str = ""
     node_values: Vector | None = None
@@ -109,6 +108,7 @@ class MapFigure:
     is_geographic: bool = True
     position_label: str = ""
     width: float = 8.4
+    value_limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)

@@ -410,8 +410,9 @@ def _list_pairs(model: SensorModel, pairs: Pairs | None) -> list[report.Item]:
 def _list_bad(model: SensorModel, rows: Rows | None) -> list[report.Item]:
     items: list[report.Item] = []
     worst: dict[str, float] = {}
+    notices = model.notices
     for kind in KINDS:
-        found = [one for one in model.notices if one.kind == kind]
+        found = [one for one in notices if one.kind == kind]
         found.sort(key=lambda one: -_weigh(one))
         for one in found[:3]:
             worst.setdefault(one.sensor, one.start)
