@@ -68,8 +68,8 @@ def _item(axes: Axes, item: Line | Points, looks: dict[str, Style]) -> Any:
         colour = PALETTE[item.style].colour if item.style else _DOT
         if item.is_cross:
             size, width = (42, 1.8) if len(item.x) <= _MANY / 5 else (12, 1.0)
-            look = {"s": size, "linewidths": width, "color": colour, "zorder": 5}
-            return axes.scatter(item.x, item.y, marker="x", **look)
+            pen = {"s": size, "linewidths": width, "color": colour, "zorder": 5}
+            return axes.scatter(item.x, item.y, marker="x", **pen)
         face = "white" if item.is_open else colour
         n = len(item.x)
         filled = 14 if n <= _MANY else 4 if n <= _CROWD else 0.5
