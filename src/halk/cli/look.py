@@ -6,20 +6,30 @@ from pathlib import Path
 from typing import Annotated, Any
 
 # only the command itself imports this module
+import cyclopts  # noqa: TID253
+
 from halk.cli.options import Flag, Source, Table
-from halk.cli.talk import console, put_json, say
+from halk.cli.talk import console, put_json, say, writable
 from halk.errors import HalkError
 
 
-def inspect(model: Path, *, json: Annotated[bool, Flag] = False) -> None:
+def inspect(
+    model: Path,
+    *,
+    out: Annotated[Path | None, cyclopts.Parameter(alias="-o")] = None,
+    json: Annotated[bool, Flag] = False,
+) -> None:
     """Show what a model learned: methods side by side, sensors by error, suspects.
 
     Parameters
     ----------
     model
         What halk fit made.
+    out
+        The report: one page that needs nothing but itself. By default beside the
+        model, with a name that ends in -report.html.
     json
-        Print everything for machines.
+        Print everything for machines, and make no report.
     """
     from halk.sensors import SensorModel, summary
 
@@ -29,7 +39,12 @@ def inspect(model: Path, *, json: Annotated[bool, Flag] = False) -> None:
         return
     from halk.cli.words import show_model
 
-    show_model(console(), learner)
+    screen = console()
+    show_model(screen, learner)
+    path = out or model.with_name(f"{model.stem}-report.html")
+    writable(path, "--out")
+    learner.report(path)
+    screen.print(f"Map, curves and all sensors: {path}", markup=False)
 
 
 def doctor(

@@ -49,6 +49,9 @@ def show(out: Path) -> None:
     screen.print(_truth(model, field, away))
     say_command(screen, "inspect", paths[2])
     show_model(screen, SensorModel.load(paths[2]))
+    page = out / "model-report.html"
+    model.report(page)
+    screen.print(f"Map, curves and all sensors: {page}", markup=False)
     screen.print(f"All in {time.perf_counter() - began:.1f} s.\n")
 
 

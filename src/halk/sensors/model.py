@@ -22,7 +22,7 @@ from halk.data.suspicions import (
     sort_readings,
 )
 from halk.errors import DataError
-from halk.sensors import files, fill
+from halk.sensors import curves, files, fill, page
 from halk.sensors import forecast as horizon
 from halk.sensors.batches import (
     Batch,
@@ -407,6 +407,27 @@ class SensorModel:
     def load(cls, path: str | PathLike[str]) -> SensorModel:
         """Return a model that was saved; it goes on as if it had never stopped."""
         return files.load(path, cls)
+
+    # to look at
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a page about the model: one HTML file that needs nothing else."""
+        page.write_page(self, path)
+
+    def plot(self, sensor: str, start: Any = None, end: Any = None) -> Any:
+        """Return a Matplotlib figure of a sensor: readings, estimates, intervals.
+
+        Parameters
+        ----------
+        sensor : str
+        start, end : str or datetime, optional
+            Between which times, such as "2024-01-31"; all by default.
+        """
+        return curves.plot_sensor(self, sensor, start, end)
+
+    def _repr_html_(self) -> str:
+        """Return a small table, for notebooks."""
+        return page.make_table(self)
 
 
 def extend(known: Calibration, n_new: int) -> Calibration:

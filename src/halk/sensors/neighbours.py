@@ -618,8 +618,8 @@ class _Published:
 
     def put(self, start: int, found: _Buffer) -> None:
         """Store rows from ``start`` on, except those before the first."""
-        skipped = max(-start, 0)
-        kept = slice(start + skipped, start + len(found.bin))
+        skipped = min(max(-start, 0), len(found.bin))
+        kept = slice(max(start, 0), max(start + len(found.bin), 0))
         self.value[kept] = found.value[skipped:, :, 0]
         self.around[kept] = found.value[skipped:, :, 1:]
         self.bin[kept] = found.bin[skipped:]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from halk.sensors.model import SensorModel
+if TYPE_CHECKING:
+    from halk.sensors.model import SensorModel
 
 _INNER = ("calibration", "errors", "options")
 
