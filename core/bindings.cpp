@@ -659,6 +659,8 @@ static nb::dict build_info() {
   return info;
 }
 
+void bind_neighbours(nb::module_& m);  // neighbours_bindings.cpp
+
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // kernels in Python live until the interpreter ends
   bind_components(m);
@@ -666,6 +668,7 @@ NB_MODULE(_core, m) {
   bind_peer<FirstOrder>(m, "Peer");
   bind_network<SecondOrder>(m, "NewtonNetwork");
   bind_peer<SecondOrder>(m, "NewtonPeer");
+  bind_neighbours(m);
   m.def("compress", &compress, "kernel"_a, "atoms"_a, "weights"_a, "budget"_a);
   m.def("dots", &dots, "A"_a, "i"_a, "B"_a, "j"_a);
   m.def("add_rows", &add_rows, "out"_a.noconvert(), "i"_a, "c"_a, "B"_a, "j"_a);

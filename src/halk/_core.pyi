@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Edges: TypeAlias = NDArray[np.int32]
 Integers: TypeAlias = NDArray[np.int64]
+Small: TypeAlias = NDArray[np.int8]
 State: TypeAlias = dict[str, NDArray[Any]]
 
 class Kernel:
@@ -252,6 +253,40 @@ class NewtonPeer:
     def edges(self) -> Floats: ...
     @edges.setter
     def edges(self, arg: Floats, /) -> None: ...
+
+class NeighbourNetwork:
+    def __init__(
+        self,
+        window: int,
+        stale: int,
+        period: int,
+        memory: float,
+        coverage: float,
+        is_robust: bool,
+    ) -> None: ...
+    def add(
+        self, near: Integers, is_blind: Small, distances: Floats, key: int
+    ) -> None: ...
+    def hear(
+        self,
+        values: Floats,
+        now: Floats | None,
+        now_bin: Small | None,
+        fill: Floats | None,
+        fill_bin: Small | None,
+        flag: Small | None,
+        predicted: Floats | None,
+        z: Floats | None,
+        n_threads: int,
+    ) -> Floats: ...
+    def flush(self, fill: Floats, fill_bin: Small) -> None: ...
+    def forecast(self, agents: Integers, ahead: Integers) -> tuple[Floats, Small]: ...
+    def rewind(self) -> None: ...
+    def state(self) -> State: ...
+    def load(self, state: State) -> None: ...
+    def prior(self) -> State: ...
+    @property
+    def steps(self) -> int: ...
 
 def compress(
     kernel: Kernel, atoms: Floats, weights: Floats, budget: float

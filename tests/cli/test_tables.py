@@ -73,14 +73,14 @@ def n_readings(path="readings.csv"):
 
 def test_fit_shows_methods_side_by_side_and_sensors_by_error(folder, capsys):
     shown = run(
-        capsys, "fit", "readings.csv", "--sensors", "sensors.csv", "-o", "m.halk",
-        "--quick",
-    )  # fmt: skip
+        capsys, "fit", "readings.csv", "--sensors", "sensors.csv", "-o", "m.halk"
+    )
     model = halk.SensorModel.load("m.halk")
     for words in (
-        f"{n_readings():,} readings of 6 sensors: t_C, °C", "on points", "on blocks",
+        f"{n_readings():,} readings of 6 sensors: t_C, °C", "points", "blocks",
+        "past only",
         "Sensors, those that are predicted worst first", "Saved: m.halk",
-        f"* {model.comparison.chosen}", *model.comparison.methods,
+        f"* {model.comparison.chosen}", "sensor mean", "kriging", "field, together",
     ):  # fmt: skip
         assert words in shown.out
     assert "\x1b[" not in shown.out  # no colours in a pipe
@@ -132,7 +132,7 @@ def test_fill_separates_cells_as_the_table_did(model, capsys, delimiter):
 
 def test_a_wide_table_comes_back_wide(folder, capsys):
     run(capsys, "fit", "wide.csv", "--sensors", "sensors.csv", "--method", "linear",
-        "-q")  # fmt: skip
+        "-q", "--quick")  # fmt: skip
     run(capsys, "fill", "model.halk", "wide.csv", "-o", "filled.csv", "-q")
     before = Path("wide.csv").read_text().splitlines()
     after = Path("filled.csv").read_text().splitlines()
@@ -238,7 +238,7 @@ def test_a_new_sensor_joins_by_an_update(model, capsys):
 
 def test_inspect(model, capsys):
     shown = run(capsys, "inspect", model)
-    for words in ("Methods on artificial gaps", "Sensors, those that are predicted"):
+    for words in ("Used: linear interpolation: ", "Sensors, those that are predicted"):
         assert words in shown.out
     told = json.loads(run(capsys, "inspect", model, "--json").out)
     assert told["readings"] == n_readings()
@@ -277,7 +277,7 @@ def test_doctor_judges_a_file_by_a_model(model, capsys):
         ("fit none.csv", "none.csv must exist, got no such file"),
         ("fit readings.csv -o no/m.halk", "must be in a folder that exists"),
         ("fit readings.csv -o .", "--out must be a file, got the folder"),
-        ("fit readings.csv --method magic", "method must be one of"),
+        ("fit readings.csv --method magic", "method must be one that suits the table"),
         ("fit readings.csv --coverage 1.5", "coverage must be between 0 and 1"),
         ("fit readings.csv --seed -1", "seed must be at least 0"),
         ("fit readings.csv --neighbours 0", "neighbours must be at least 1"),
@@ -402,7 +402,7 @@ def test_profiles_need_no_clock(folder, capsys):
     readings, sensors = profiles(n_sensors=4, n_each=30)
     write("deep.csv", readings)
     write("buoys.csv", sensors)
-    run(capsys, "fit", "deep.csv", "--sensors", "buoys.csv", "-q", "--method", "linear")
+    run(capsys, "fit", "deep.csv", "--sensors", "buoys.csv", "-q", "--quick")
     shown = run(capsys, "forecast", "model.halk", "--ahead", "24h", code=1)
     assert "a forecast needs a time as the only input, got depth_m" in shown.err
     shown = run(capsys, "fill", "model.halk", "deep.csv", "--every", "1h", code=1)

@@ -133,15 +133,16 @@ class Insisted:
     Parameters
     ----------
     method
-        neighbours, field, mean, linear, idw or kriging.
+        Insist on one: neighbours, field, kriging, idw, linear or mean.
     use
-        Inputs of the field model, separated by commas.
+        Inputs of the field model, by name, separated by commas: columns, place,
+        attributes of sensors.
     together
         Of the field model: sensors learn together, or --independent of each other.
     neighbours
         How many nearest sensors each hears.
     quick
-        Compare methods on a part of the table only.
+        Compare nothing: take the method that suits the structure of the table.
     seed
         Of everything that is drawn at random.
     """

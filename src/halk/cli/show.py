@@ -41,7 +41,7 @@ def show(out: Path) -> None:
     with Bars() as bars:
         model = fit(paths[0], paths[1], progress=bars.tell)
     model.save(paths[2])
-    screen.print(model.comparison.reason, markup=False)
+    screen.print(f"Used: {model.comparison.reason}.\n", markup=False)
     say_command(screen, "fill", paths[2], paths[0], "-o", out / "filled.csv")
     made = fill_table(model, paths[0])
     data.write_table(made.table, made.schema, made.columns, out / "filled.csv")
@@ -80,14 +80,13 @@ def _truth(model: SensorModel, field: Any, away: Any) -> Any:
     sensor, x, y = who[away], field.x[away], field.y[away]
     rows = []
     for name in model.comparison.methods:
-        method = model.comparison.make(model.site, name)
+        cover, method = np.nan, model.comparison.make(model.site, name)
         method.fit(model.readings)
-        found = model.comparison.calibrate(
-            method.estimate(sensor, x), sensor, name=name
-        )
-        miss = found.value - y
-        is_in = (found.low <= y) & (y <= found.high)
-        rows.append([name, miss, float(is_in.mean())])
+        found = method.estimate(sensor, x)
+        if name == model.comparison.chosen:
+            found = model.comparison.calibrate(found, sensor)
+            cover = float(((found.low <= y) & (y <= found.high)).mean())
+        rows.append([name, found.value - y, cover])
     assert model.sensors.positions is not None
     place = model.sensors.plane()
     read = model.readings

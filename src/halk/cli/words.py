@@ -31,8 +31,9 @@ def show_model(screen: Any, model: Any) -> None:
     what = f"{schema.target}, {schema.unit}" if schema.unit else schema.target
     of = f"{counted(n, 'reading')} of {counted(V, 'sensor')}"
     screen.print(f"{of}: {what}", markup=False)
-    screen.print(_methods(model))
-    screen.print(model.comparison.reason, markup=False)
+    if len(model.comparison.methods) > 1:
+        screen.print(_methods(model))
+    screen.print(f"Used: {model.comparison.reason}.", markup=False)
     show_notices(screen, model)
     screen.print(_sensors(model))
 
@@ -42,18 +43,20 @@ def _methods(model: Any) -> Any:
     comparison = model.comparison
     kinds = comparison.kinds
     unit = f", {model.schema.unit}" if model.schema.unit else ""
-    columns = ["method", f">error{unit}", *(f">on {kind}" for kind in kinds)]
+    is_timed = any(one.now for one in comparison.judged)
+    columns = ["method", ">all", *(f">{kind}" for kind in kinds)]
+    columns += [">past only"] * is_timed + [">cover"]
     rows = [
         [
             ("* " if name == comparison.chosen else "  ") + name,
-            number(comparison.error(name)),
-            *(number(comparison.error(name, kind)) for kind in kinds),
+            *(number(comparison.error(name, kind)) for kind in ("", *kinds)),
+            *([number(comparison.error(name, causal=True))] * is_timed),
             share(comparison.cover(name)),
         ]
         for name in comparison.methods
     ]
-    title = "Methods on artificial gaps like the table's own (* is used)"
-    return table(title, [*columns, ">cover"], rows)
+    title = f"Mean absolute errors on artificial gaps like the table's own{unit}"
+    return table(title, columns, rows)
 
 
 def show_notices(screen: Any, model: Any) -> None:

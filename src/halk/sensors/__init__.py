@@ -1,10 +1,10 @@
 """Sensors of a network: from tables to models, and back to tables without gaps."""
 
-from halk.sensors.choose import Comparison
+from halk.sensors.comparison import Comparison
 from halk.sensors.fill import Filled, fill_table
 from halk.sensors.fitting import fit
 from halk.sensors.forecast import Forecast
-from halk.sensors.method import Estimates, Method, Site
+from halk.sensors.method import Estimates, Graph, Method, Site
 from halk.sensors.model import Prediction, SensorModel, Update
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Estimates",
     "Filled",
     "Forecast",
+    "Graph",
     "Method",
     "Prediction",
     "SensorModel",

@@ -21,7 +21,7 @@ from halk.data.readings import Readings
 from halk.data.schema import Schema
 from halk.data.sensors import Sensors
 from halk.errors import CheckpointError
-from halk.sensors.choose import Comparison
+from halk.sensors.comparison import Comparison
 from halk.sensors.method import Graph, Site
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def save(model: SensorModel, path: str | PathLike[str]) -> None:
 
     header = {
         "schema": model.schema.as_dict(), "sensors": model.sensors.as_dict(),
-        "seed": model.site.seed, "coverage": model.coverage,
+        "sizes": list(model.sizes), "seed": model.site.seed, "coverage": model.coverage,
         "comparison": model.comparison.as_dict(),
         "findings": [one.as_dict() for one in model.findings.sorted],
     }  # fmt: skip
@@ -52,7 +52,7 @@ def save(model: SensorModel, path: str | PathLike[str]) -> None:
     header["has_state"] = _put(arrays, _STATE, state_of(model.method))
     if model.before is not None:
         header["before"] = {
-            "n_sensors": model.before.n_sensors, "n_readings": model.before.n_readings,
+            "n_sensors": model.before.n_sensors, "sizes": list(model.before.sizes),
             "has_state": _put(arrays, _BEFORE, model.before.state),
         }  # fmt: skip
     with replacing(path) as file:
@@ -118,17 +118,17 @@ def _rebuilt(
     if not len(rows.sensor) == len(rows.x) == len(rows.y):
         refuse("is not consistent: numbers of readings differ")
     comparison = Comparison.from_dict(found["comparison"])
-    method = restore(comparison, site, rows, state)
+    sizes = tuple(map(int, found["sizes"]))
+    method = restore(comparison, site, rows, sizes, state)
     model = cls(site, comparison, method, rows, float(found["coverage"]))
     model.findings.found = [
         Finding(one["level"], one["code"], one["message"], one["advice"],
                 tuple(one["places"]))
         for one in found["findings"]
     ]  # fmt: skip
+    model.sizes = sizes
     if was is not None:
-        model.before = Before(
-            int(was["n_sensors"]), int(was["n_readings"]), before_state
-        )
+        model.before = Before(int(was["n_sensors"]), tuple(was["sizes"]), before_state)
     return model
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from halk._validation import Indices, Vector
+from halk._validation import Vector
 from halk.data.doctor import Examined, read_more
 from halk.data.findings import NOTE, WARNING, Findings, counted
 from halk.data.readings import Readings, read_readings
@@ -21,7 +21,7 @@ from halk.data.times import format_duration, to_datetimes, to_duration
 from halk.data.write import add_rows, with_added
 from halk.errors import DataError
 from halk.sensors.join import add_station, name_at
-from halk.sensors.method import Estimates, Method
+from halk.sensors.method import Estimates
 
 if TYPE_CHECKING:
     from halk.sensors.model import SensorModel
@@ -171,34 +171,36 @@ def fill_table(
     if at is not None:
         return _station(model, found, fresh, at, causal)
     method = model.with_readings(fresh) if len(fresh.y) else model.method
-    asked = rows.is_gap
+    is_asked, is_suspect = rows.is_gap, model.find_suspects(rows, method)
     if max_gap is not None:
-        asked &= _are_short(model, rows, to_duration("max_gap", max_gap))
-    made = _estimated(model, method, rows, asked, causal)
-    suspect = model.find_suspects(rows, method)
-    values = {
-        name: np.full(len(rows.y), np.nan) for name in ("std", "low", "high", "quality")
-    }
-    value, labels = rows.y.copy(), np.where(rows.is_reading, READING, "")
-    labels = labels.astype(object)
-    labels[suspect] = SUSPECT
-    values["quality"][rows.is_reading] = 0
-    where = np.flatnonzero(asked)
-    value[where] = made.value
-    is_known = ~np.isnan(made.value)
-    labels[where[is_known]] = model.comparison.chosen
+        is_asked &= _are_short(model, rows, to_duration("max_gap", max_gap))
+    where = np.flatnonzero(is_asked | is_suspect)
+    made = model.estimate(
+        rows.sensor[where], rows.x[where], causal=causal, method=method
+    )
+    full = {"value": rows.y.copy()}
+    for name in ("std", "low", "high", "quality"):
+        full[name] = np.full(len(rows.y), np.nan)
     for name in ("std", "low", "high"):
-        values[name][where] = getattr(made, name)
+        full[name][where] = getattr(made, name)
+    is_gap, is_known = is_asked[where], ~np.isnan(made.value)
+    full["value"][where[is_gap]] = made.value[is_gap]
+    labels = np.where(rows.is_reading, READING, "").astype(object)
+    labels[where[is_gap & is_known]] = model.comparison.chosen
+    labels[is_suspect] = SUSPECT
     is_beyond = np.zeros(len(rows.y), bool)
-    is_beyond[where] = model.is_beyond(rows.x[where]) & is_known
-    values["quality"][where] = _quality(model, rows.sensor[where], made)
-    values["quality"][is_beyond] = 3
+    is_beyond[where] = model.is_beyond(rows.x[where]) & is_gap & is_known
+    full["quality"][where] = find_quality(
+        made, model.std_of_sensors()[rows.sensor[where]], model.coverage
+    )
+    full["quality"][is_beyond] = 3
+    full["quality"][rows.is_reading] = 0
     _tell_beyond(found, is_beyond)
     assert found.table is not None
     return Filled(
-        found.table, schema, sensors, value, values["std"], values["low"],
-        values["high"], labels, values["quality"], rows.is_gap, is_beyond,
-        found.findings, len(rows.y) - n_before,
+        found.table, schema, sensors, full["value"], full["std"], full["low"],
+        full["high"], labels, full["quality"], rows.is_gap, is_beyond, found.findings,
+        len(rows.y) - n_before,
     )  # fmt: skip
 
 
@@ -213,23 +215,11 @@ def _refuse_untimed(schema: Schema, **asked: Any) -> None:
             )
 
 
-def _estimated(
-    model: SensorModel,
-    method: Method,
-    rows: Readings,
-    asked: NDArray[np.bool_],
-    causal: bool,
-) -> Estimates:
-    return model.estimate(
-        rows.sensor[asked], rows.x[asked], causal=causal, method=method
-    )
-
-
-def _quality(model: SensorModel, sensor: Indices, made: Estimates) -> Vector:
+def find_quality(made: Estimates, std: Vector, coverage: float) -> Vector:
     """Return classes of estimates by their 90 % half-widths in std of the sensor."""
-    wide = NormalDist().inv_cdf((1 + model.coverage) / 2)
+    wide = NormalDist().inv_cdf((1 + coverage) / 2)
     half = (made.high - made.low) / 2 * NormalDist().inv_cdf(0.95) / wide
-    relative = np.nan_to_num(half / model.std_of_sensors()[sensor], nan=np.inf)
+    relative = np.nan_to_num(half / std, nan=np.inf)
     classes = 1.0 + sum(relative >= limit for limit in CLASSES)
     return np.where(np.isnan(made.value), np.nan, classes)
 
@@ -370,15 +360,13 @@ def _station(
     names = (schema.sensor, *(one.name for one in schema.inputs))
     table = Table(found.table.path, names, columns, range(1, len(x) + 1))
     is_beyond, is_known = model.is_beyond(x), ~np.isnan(made.value)
-    spread = np.append(model.std_of_sensors(), model.readings.y.std())
-    half = (made.high - made.low) / 2 / spread[sensor]
-    quality = 1.0 + sum(np.nan_to_num(half, nan=np.inf) >= limit for limit in CLASSES)
-    quality = np.where(is_beyond, 3.0, quality)
+    std = np.full(len(x), float(np.median(model.std_of_sensors())))
+    quality = find_quality(made, std, model.coverage)
+    quality[is_beyond & is_known] = 3
     labels = np.where(is_known, model.comparison.chosen, "").astype(object)
     return Filled(
         table, schema, site.sensors, made.value, made.std, made.low, made.high, labels,
-        np.where(is_known, quality, np.nan), np.ones(len(x), bool), is_beyond,
-        found.findings,
+        quality, np.ones(len(x), bool), is_beyond, found.findings,
     )  # fmt: skip
 
 

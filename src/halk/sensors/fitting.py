@@ -22,6 +22,9 @@ from halk.sensors.model import SensorModel
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
 
+NAMES = {"idw": "inverse distance", "mean": "sensor mean"}
+"""Short names of methods; of others the name, or how it begins."""
+
 
 def fit(
     readings: Any,
@@ -87,9 +90,10 @@ def fit(
     skip_bad : bool
         Leave out rows that cannot be used, instead of refusing the table.
     method : str, optional
-        Insist on one: "neighbours", "field", "linear", ...
+        Insist on one: "neighbours", "field", "kriging", "idw", "linear" or "mean".
     features : str or sequence of str, optional
-        Of the field model: which inputs it uses, instead of those that help.
+        Inputs of the field model, by name: columns, "place", attributes of sensors; by
+        default all.
     together : bool, optional
         Of the field model: whether sensors learn together or are independent.
     neighbours : int, optional
@@ -97,7 +101,7 @@ def fit(
     coverage : float between 0 and 1
         Share of readings that intervals are to cover.
     quick : bool
-        Compare methods on a part of the table only.
+        Compare nothing: take the method that suits the structure of the table.
     seed : int
         Of everything that is drawn at random.
     progress : function, optional
@@ -152,6 +156,7 @@ def fit_examined(
     found: Examined,
     graph: Any = None,
     *,
+    method: str | None = None,
     coverage: float = 0.9,
     seed: int = 0,
     progress: Progress = lambda what, share: None,
@@ -166,12 +171,15 @@ def fit_examined(
     read = Readings(read.sensor[is_new], read.x[is_new], read.y[is_new])
     std = float(read.y.std()) or 1.0
     site = Site(schema, sensors, _graph(graph, sensors, std), seed)
-    comparison = choose(site, read, coverage=coverage, progress=progress, **options)
-    method = comparison.make(site)
-    progress("learning", 0.0)
-    method.fit(read)
-    progress("learning", 1.0)
-    model = SensorModel(site, comparison, method, read, coverage)
+    comparison = choose(
+        site, rows, method=NAMES.get(method or "", method), coverage=coverage,
+        progress=progress, **options,
+    )  # fmt: skip
+    made = comparison.make(site)
+    progress(f"fitting {made.name}", 0.0)
+    made.fit(read)
+    progress(f"fitting {made.name}", 1.0)
+    model = SensorModel(site, comparison, made, read, coverage)
     model.findings = found.findings
     return model
 

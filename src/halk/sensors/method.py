@@ -1,4 +1,4 @@
-"""What estimates readings: one interface for models and simple methods."""
+"""What estimates missing readings: one interface for models and simple methods."""
 
 from __future__ import annotations
 

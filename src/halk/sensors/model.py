@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -24,9 +25,11 @@ from halk.data.suspicions import (
 from halk.errors import DataError
 from halk.sensors import files, fill
 from halk.sensors import forecast as horizon
-from halk.sensors.choose import Comparison
+from halk.sensors.calibrate import Calibration
+from halk.sensors.comparison import Comparison
 from halk.sensors.join import add_sensors
 from halk.sensors.method import Estimates, Method, Site
+from halk.sensors.neighbours import STUCK, SUSPECT
 from halk.sensors.notices import Notice, find_notices
 
 KEPT = 10_000_000
@@ -72,7 +75,7 @@ class Before(NamedTuple):
     """What it takes to undo an update."""
 
     n_sensors: int
-    n_readings: int
+    sizes: tuple[int, ...]
     state: Mapping[str, NDArray[Any]] | None  # of a method that goes on as a stream
 
 
@@ -91,6 +94,8 @@ class SensorModel:
         The chosen one, which has learned everything.
     readings : Readings
         All that it learned, up to :data:`KEPT`, the latest last.
+    sizes : tuple of int
+        Of these, how many were fitted, and how many came with each update since.
     coverage : float
         Share of readings that intervals are to cover.
     findings : Findings
@@ -107,6 +112,7 @@ class SensorModel:
     ) -> None:
         self.site, self.comparison, self.method = site, comparison, method
         self.readings, self.coverage = readings, coverage
+        self.sizes: tuple[int, ...] = (len(readings.y),)
         self.findings = Findings()
         self.before: Before | None = None
 
@@ -153,7 +159,11 @@ class SensorModel:
             That knows more than the model's own.
         """
         found = (method or self.method).estimate(sensor, x, causal=causal)
-        return self.comparison.calibrate(found, sensor, causal=causal)
+        known = self.comparison.calibration
+        n_new = int(sensor.max(initial=-1)) + 1 - len(known.scale)
+        if n_new > 0:  # sensors that were not there yet when intervals were made
+            known = extend(known, n_new)
+        return known.apply(found, sensor, causal)
 
     def is_beyond(self, x: Matrix) -> NDArray[np.bool_]:
         """Return which points have inputs outside those of all readings."""
@@ -285,13 +295,22 @@ class SensorModel:
 
     def _go_on(self, site: Site, fresh: Readings) -> None:
         """Learn readings, keeping what it takes to undo that."""
-        readings = join(self.readings, fresh)
-        n_dropped = max(len(readings.y) - KEPT, 0)
-        n_before = max(len(self.readings.y) - n_dropped, 0)
-        before = Before(len(self.sensors.names), n_before, state_of(self.method))
         method = self.with_readings(fresh, site)
-        self.site, self.method, self.before = site, method, before
+        readings = join(self.readings, fresh)
+        is_stream = self._goes_on(site)
+        n_dropped = max(len(readings.y) - KEPT, 0)
+        sizes = _without_first(self.sizes, n_dropped)
+        n_sensors = len(self.sensors.names)
+        self.before = Before(n_sensors, sizes, state_of(self.method))
         self.readings = Readings(*(part[n_dropped:] for part in _parts(readings)))
+        n_fresh = len(self.readings.y) - sum(sizes)
+        self.sizes = (*sizes, n_fresh) if is_stream else (len(self.readings.y),)
+        self.site, self.method = site, method
+
+    def _goes_on(self, site: Site) -> bool:
+        """Return whether the method takes more readings without a new fit."""
+        has_new = len(site.sensors.names) > len(self.sensors.names)
+        return hasattr(self.method, "update") and not has_new
 
     def undo(self) -> None:
         """Go back to what the model was before the last update.
@@ -304,10 +323,11 @@ class SensorModel:
         if self.before is None:
             raise DataError("there is no update to undo; a model keeps the last one")
         before = self.before
-        rows = Readings(*(part[: before.n_readings] for part in _parts(self.readings)))
+        rows = Readings(*(part[: sum(before.sizes)] for part in _parts(self.readings)))
         sensors = self.sensors.subset(np.arange(before.n_sensors))
         site = self.site._replace(sensors=sensors)
-        self.method = restore(self.comparison, site, rows, before.state)
+        self.method = restore(self.comparison, site, rows, before.sizes, before.state)
+        self.sizes = before.sizes
         self.site, self.readings, self.before = site, rows, None
 
     def unknown(self, rows: Readings) -> Readings:
@@ -319,15 +339,17 @@ class SensorModel:
     def with_readings(self, fresh: Readings, site: Site | None = None) -> Method:
         """Return a method that knows more readings; the model's own stays as it is."""
         site = site or self.site
-        is_larger = len(site.sensors.names) > len(self.sensors.names)
-        if is_larger or not hasattr(self.method, "update"):
-            return restore(self.comparison, site, join(self.readings, fresh), None)
+        if not self._goes_on(site):
+            method = self.comparison.make(site)
+            method.fit(join(self.readings, fresh))
+            return method
         made: Any = restore(
-            self.comparison, self.site, self.readings, state_of(self.method)
-        )
+            self.comparison, self.site, self.readings, self.sizes,
+            state_of(self.method),
+        )  # fmt: skip
         made.update(fresh)
-        method: Method = made
-        return method
+        known: Method = made
+        return known
 
     # tables
 
@@ -340,11 +362,12 @@ class SensorModel:
         self, rows: Readings, method: Method | None = None
     ) -> NDArray[np.bool_]:
         """Return which readings were held for faults, and not learned."""
-        found = getattr(method or self.method, "is_suspect", None)
+        flags = getattr(method or self.method, "flags", None)
         is_suspect = np.zeros(len(rows.y), bool)
-        where = np.flatnonzero(rows.is_reading)
-        if found is not None:
-            is_suspect[where] = found(rows.sensor[where], rows.x[where])
+        if flags is not None:
+            where = np.flatnonzero(rows.is_reading)
+            found = flags(rows.sensor[where], rows.x[where])
+            is_suspect[where] = np.isin(found, (SUSPECT, STUCK))
         return is_suspect
 
     def fill(self, readings: Any, **options: Any) -> Any:
@@ -410,17 +433,35 @@ def state_of(method: Method) -> Mapping[str, NDArray[Any]] | None:
     return state
 
 
+def _without_first(sizes: tuple[int, ...], n: int) -> tuple[int, ...]:
+    """Return sizes of parts of which the first ``n`` readings are gone."""
+    ends = np.maximum(np.cumsum(sizes) - n, 0)
+    return tuple(np.diff(ends, prepend=0).tolist())
+
+
 def restore(
     comparison: Comparison,
     site: Site,
     rows: Readings,
+    sizes: tuple[int, ...],
     state: Mapping[str, NDArray[Any]] | None,
 ) -> Method:
     """Return the chosen method as it was: from its state, or from its readings."""
-    method = comparison.make(site)
-    if state is None:
-        method.fit(rows)
-    else:
-        made: Any = method
+    made: Any = comparison.make(site)
+    if state is not None:
         made.load_state_dict(state)
+    else:
+        ends = np.cumsum(sizes).tolist()
+        made.fit(Readings(*(part[: ends[0]] for part in _parts(rows))))
+        for start, end in pairwise(ends):
+            made.update(Readings(*(part[start:end] for part in _parts(rows))))
+    method: Method = made
     return method
+
+
+def extend(known: Calibration, n_new: int) -> Calibration:
+    """Return a calibration for more sensors, of which nothing was hidden yet."""
+    usual = np.median(known.factor, axis=1, keepdims=True)
+    factor = np.concatenate([known.factor, np.repeat(usual, n_new, axis=1)], axis=1)
+    scale = np.append(known.scale, np.full(n_new, np.median(known.scale)))
+    return Calibration(scale, factor, known.cover)

@@ -8,6 +8,8 @@ import numpy as np
 
 from halk.sensors.model import SensorModel
 
+_INNER = ("calibration", "errors", "options")
+
 
 class SensorRow(NamedTuple):
     """One sensor in a table of all."""
@@ -45,13 +47,19 @@ def as_dict(model: SensorModel) -> dict[str, Any]:
             "inputs": [one.name for one in model.schema.inputs],
             "readings": len(model.readings.y), "coverage": model.coverage,
             "seed": model.site.seed, "method": model.comparison.chosen,
-            "comparison": model.comparison.as_dict(),
+            "comparison": _comparison(model),
             "sensors": [row._asdict() for row in sensor_rows(model)],
             "notices": [notice.as_dict(model) for notice in model.notices],
             "findings": [finding.as_dict() for finding in model.findings.sorted],
         }
     )  # fmt: skip
     return found
+
+
+def _comparison(model: SensorModel) -> dict[str, Any]:
+    """Return the comparison without what only the model needs."""
+    found = model.comparison.as_dict()
+    return {name: found[name] for name in found if name not in _INNER}
 
 
 def plain(value: Any) -> Any:
