@@ -166,7 +166,7 @@ def judge_halk(
         began = time.perf_counter()
         model, said = fit_and_fill(site, table, causal=False)
         seconds = time.perf_counter() - began
-        about |= {"method": HALK, "kind": kind, "chosen": getattr(model, "chosen", "")}
+        about |= {"method": HALK, "kind": kind, "chosen": model.comparison.chosen}
         cells = find_cells(hidden)
         part = Estimate(*(v[cells] for v in said))
         bins = find_bins(X, cells, False)

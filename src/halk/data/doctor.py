@@ -59,6 +59,8 @@ def examine(
     if places is not None:
         findings.found += places.said
         chart = read_sensors(places, asked.sensor, findings, table.header)
+        if asked.sensor not in table.header and asked.sensor in places.header:
+            asked = asked._replace(sensor=None)  # of a column per sensor
     table = shape(table, asked, () if chart is None else chart.names, findings)
     schema = None
     if not _are_open(findings):

@@ -24,6 +24,17 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names, or the first and the last of many.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(["1", "2", "3", "4", "5", "6"])
+    ('a, b', '1, 2, 3, ..., 6')
+    """
+    return ", ".join(names if len(names) < 6 else [*names[:3], "...", names[-1]])
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing found.

@@ -3,9 +3,16 @@
 import re
 from collections.abc import Iterable, Sequence
 
-SENSOR = ("node", "sensor", "station", "buoy", "id", "site", "agent", "name")
-LATITUDE = ("lat", "latitude")
-LONGITUDE = ("lon", "lng", "long", "longitude")
+SENSOR = (
+    "node", "sensor", "station", "buoy", "site", "location", "device", "gauge",
+    "logger", "probe", "mote", "detector", "platform", "messstelle", "id", "agent",
+    "name",
+)  # fmt: skip
+LATITUDE = ("lat", "latitude", "latitud", "latitudine", "breite", "breitengrad")
+LONGITUDE = (
+    "lon", "lng", "long", "longitude", "longitud", "longitudine", "länge", "laenge",
+    "längengrad",
+)  # fmt: skip
 INPUTS = ("depth_m", "depth", "time", "hour", "day")
 TIMES = (
     "time",
@@ -16,6 +23,7 @@ TIMES = (
     "epoch",
     "unix",
     "unixtime",
+    "ts",
 )
 FLAGS = ("qc", "qf", "qa", "flag", "flags", "quality", "qartod")
 ADDED = ("filled", "predicted", "std", "low", "high", "method", "fqc")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from halk._validation import Indices, Matrix, Vector
 from halk.data.files import meant
-from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted
+from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, listed
 from halk.data.naming import are_geographic
 from halk.data.schema import TIME, Input, Schema
 from halk.data.sensors import Sensors, refuse_outside
@@ -335,7 +335,8 @@ def _indices(
         findings.add(
             level, "unknown-sensor",
             f"{table.path}: {counted(len(unknown), 'sensor')} not among the known ones",
-            "add them to the table of sensors, or --skip-bad to leave their rows out",
+            f"the table of sensors has {listed(sensors.names)}: write names alike, or "
+            f"add them there, or --skip-bad to leave their rows out",
             [
                 f"{table.where(first[k])}: {names.names[k]!r}"
                 f"{meant(names.names[k], sensors.names)}"

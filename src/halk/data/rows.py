@@ -182,13 +182,13 @@ def _header(
     """Return the names of the columns, and the rows that follow."""
     if not head:
         raise DataError(f"{path} must begin with a header, got comments only")
-    sizes = Counter(len(cells) for _, cells in head)
+    sizes = Counter(_length(cells) for _, cells in head)
     width = max(sizes, key=lambda size: (sizes[size], size))
     first = head[0][1]
     if any(map(_is_value, first)) and len(remarks.last) == len(first):
         return remarks.last, head  # NumPy and others comment their header out
     for k, (_, cells) in enumerate(head):
-        if len(cells) < width or not any(cells[1:]):
+        if _length(cells) < width or not any(cells[1:]):
             continue  # a title
         below = [row[0] for _, row in head[k + 1 : k + 3]]
         if k and _is_header(cells, below):
@@ -196,6 +196,11 @@ def _header(
             return cells, head[k + 1 :]
         break
     return first, head[1:]
+
+
+def _length(cells: list[str]) -> int:
+    """Return how many cells there are up to the last that is filled."""
+    return max(k + 1 for k, cell in enumerate(cells) if cell)
 
 
 def _is_header(cells: list[str], below: list[str]) -> bool:
@@ -206,7 +211,8 @@ def _is_header(cells: list[str], below: list[str]) -> bool:
 
 
 def _is_value(cell: str) -> bool:
-    return number(cell) == number(cell) or is_date(cell)
+    value = number(cell.replace(",", ".", 1))
+    return value == value or is_date(cell)
 
 
 def _are_units(cells: list[str], rows: list[list[str]]) -> bool:
@@ -218,6 +224,8 @@ def _are_units(cells: list[str], rows: list[list[str]]) -> bool:
         if not is_measured:  # names, remarks: no unit, or one that says so
             if not (is_empty_word(cell) or cell in ("1", "text", "name", "id")):
                 return False
+        elif cell == "1":  # of what has no unit
+            continue
         elif _is_value(cell) or not (is_empty_word(cell) or _UNIT.fullmatch(cell)):
             return False
         else:

@@ -1,5 +1,6 @@
 """Which column of a table of readings is what."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -28,6 +29,10 @@ VALUES = ("value", "reading", "measurement", "measured", "target", "y")
 """Names of a column of values, where there is more than one of numbers."""
 
 TIME, NUMBER = "time", "number"
+
+_HOUR = re.compile(r"[A-Za-z]{0,5}[ _]?\d{1,2}(?::00|h)?")
+MANY_HOURS = 23
+"""Columns called like hours that look like a day."""
 
 MOST_FLAGS = 20
 """Different values beyond which a column does not hold flags."""
@@ -256,7 +261,15 @@ class _Finder:
         found = naming.alike(free, VALUES)
         if not found and len(free) == 1:
             found = free[0]
-        if not found and free:
+        hours = [name for name in free if _HOUR.fullmatch(name)]
+        if not found and len(hours) >= MANY_HOURS:
+            self._missing(
+                "hours-apart",
+                f"{hours[0]} to {hours[-1]} look like hours of a day, each a column",
+                "write one row per reading, with date and hour, or one row per time "
+                "with a column per sensor",
+            )  # fmt: skip
+        elif not found and free:
             self._missing(
                 "unclear-target", f"values could be in {', '.join(free)}",
                 "say which with --target",

@@ -1,5 +1,6 @@
 """From a table as people keep it to one row per reading, with one column of times."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from halk.data import naming
 from halk.data.files import meant
-from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted
+from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, listed
 from halk.data.schema import Asked
 from halk.data.table import (
     Cells,
@@ -21,6 +22,7 @@ from halk.data.table import (
     to_words,
 )
 from halk.data.times import (
+    DAY,
     are_times,
     as_epoch,
     format_times,
@@ -61,7 +63,7 @@ def shape(
     """
     made = _name_times(table)
     if asked.inputs is None or not set(asked.inputs) <= set(made.header):
-        made = _join_clock(_join_calendar(made))
+        made = _join_hours(_join_clock(_join_calendar(made)))
     made = _read_epochs(made, {asked.target, *numbers}, findings)
     names = _find_wide(made, asked, sensors, findings)
     if names:
@@ -112,6 +114,45 @@ def _join_clock(table: Table) -> Table:
         for k in pairs.tolist()
     ]
     return _joined(table, [word.strip() for word in words], codes, [*dates, *clocks])
+
+
+def _join_hours(table: Table) -> Table:
+    """Join a column of dates and one of hours, 0 to 23 or 1 to 24."""
+    hour = naming.alike(table.header, _PARTS["hour"])
+    if not hour or not is_number_column(table, hour):
+        return table
+    numbers = numeric(table, hour).values
+    known = numbers[np.isfinite(numbers)]
+    if not len(known) or (known % 1).any() or known.min() < 0 or known.max() > 24:
+        return table
+    dates = {name: _dates(table.column(name)) for name in table.header if name}
+    found = [name for name, days in dates.items() if days is not None]
+    if len(found) != 1:
+        return table
+    days = dates[found[0]]
+    assert days is not None
+    hours = np.where(np.isfinite(numbers), numbers, -1).astype(np.int64)
+    pairs, codes = np.unique(
+        days.codes.astype(np.int64) * 32 + hours + 1, return_inverse=True
+    )
+    words = [
+        f"{days.words[k // 32]} {k % 32 - 1:02d}:00" if k % 32 and days.words[k // 32]
+        else "" for k in pairs.tolist()
+    ]  # fmt: skip
+    return _joined(table, words, codes, [found[0], hour])
+
+
+def _dates(column: Cells) -> Words | None:
+    """Return days as text, 20240131 as 2024-01-31; None if a column holds no days."""
+    if isinstance(column, Words) and are_times(column):
+        return None if any(":" in word for word in column.words) else column
+    values, what = as_epoch(column)
+    if not what.startswith("dates") or (values[np.isfinite(values)] % DAY).any():
+        return None
+    days = [
+        "" if text == "NaT" else text[:10] for text in to_datetimes(values).astype(str)
+    ]
+    return to_words(days)
 
 
 def _is_clock_column(column: Words) -> bool:
@@ -187,15 +228,33 @@ def _find_wide(
     if len(known) >= 2 or (asked.wide and known):
         _tell_others(table, [n for n in free if n not in known], sensors, findings)
         return known
+    flags = _flags_beside(free)
+    free = [name for name in free if name not in flags]
     silent = [name for name in free if _is_empty(table.column(name))]
     numbers = [n for n in free if is_number_column(table, n) or n in silent]
     if asked.wide:
         _refuse_none(table, numbers, findings)
+        _tell_others(table, flags, numbers, findings)
         return numbers
     is_long = naming.find_sensor(free) or len(numbers) < len(free) or not inputs
     if is_long or len(numbers) - len(silent) < 2 or asked.target in table.header:
         return []
+    _tell_others(table, flags, numbers, findings)
     return _tell_wide(table, numbers, findings)
+
+
+def _flags_beside(names: list[str]) -> list[str]:
+    """Return columns that are called as another one and as flags: a_1, a_1_flag."""
+    known = sorted(names)
+    return [
+        name
+        for name in names
+        if any(
+            name.startswith(other) and naming.is_flag(name[len(other) :])
+            for other in known
+            if other != name
+        )
+    ]
 
 
 def _inputs_and_others(table: Table, asked: Asked) -> tuple[list[str], list[str]]:
@@ -225,13 +284,13 @@ def _tell_wide(table: Table, names: list[str], findings: Findings) -> list[str]:
     if _are_alike(table, names):
         findings.add(
             NOTE, "wide",
-            f"{table.path}: read as a table with a column per sensor: {_listed(names)}",
+            f"{table.path}: read as a table with a column per sensor: {listed(names)}",
             "if every row is one reading, add --long",
         )  # fmt: skip
         return names
     findings.add(
         ERROR, "wide-or-long",
-        f"{table.path}: no column names the sensors: {_listed(names)} could be "
+        f"{table.path}: no column names the sensors: {listed(names)} could be "
         f"sensors, or different things that one sensor measures",
         "add --wide if every column is a sensor; if they are different things, add a "
         "column that names the sensor, and say which of them to learn with --target",
@@ -255,6 +314,22 @@ def _tell_others(
     table: Table, others: list[str], sensors: Sequence[str], findings: Findings
 ) -> None:
     left = [name for name in others if is_number_column(table, name)]
+    texts = [name for name in others if name not in left]
+    for end in _find_flags(table, others, sensors):
+        flags = [f"{name}{end}" for name in sensors if f"{name}{end}" in others]
+        words = [to_words(plain(table.column(name))) for name in flags]
+        counts = Counter(w.words[k] for w in words for k in w.codes.tolist())
+        findings.add(
+            NOTE, "flags",
+            f"{table.path}: columns that end in {end} look like quality flags, and are "
+            f"not used",
+            f"to use only good readings, add --flags {end} --good with the good ones",
+            [f"{flag or 'empty'}: {n:,}" for flag, n in sorted(counts.items())],
+        )  # fmt: skip
+        left = [name for name in left if name not in flags]
+        texts = [name for name in texts if name not in flags]
+    if texts:
+        findings.add(NOTE, "unused", f"{table.path}: not used: {', '.join(texts)}")
     if left:
         findings.add(
             WARNING, "unknown-columns",
@@ -265,8 +340,17 @@ def _tell_others(
         )  # fmt: skip
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names if len(names) < 6 else [*names[:3], "...", names[-1]])
+def _find_flags(table: Table, others: list[str], sensors: Sequence[str]) -> list[str]:
+    """Return what columns beside those of sensors end in, if they look like flags."""
+    ends = Counter(
+        name[len(sensor) :]
+        for sensor in sensors
+        if sensor in table.header
+        for name in others
+        if name.startswith(sensor)
+    )
+    enough = max(2, sum(name in table.header for name in sensors) / 2)
+    return [end for end, n in ends.items() if n >= enough and naming.is_flag(end)]
 
 
 def _are_alike(table: Table, names: list[str]) -> bool:

@@ -14,7 +14,20 @@ from numpy.typing import NDArray
 from halk._validation import Indices, Vector
 from halk.data.findings import Finding
 
-UNKNOWN = {"", "-", "--", "?", "na", "n/a", "nan", "nil", "none", "null", "missing"}
+UNKNOWN = {
+    "",
+    "-",
+    "--",
+    "---",
+    "?",
+    "na",
+    "n/a",
+    "nan",
+    "nil",
+    "none",
+    "null",
+    "missing",
+}
 """What cells without a value hold, in any case."""
 
 COMMA, POINT, UNCLEAR = "comma", "point", "unclear"
