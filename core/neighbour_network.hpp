@@ -27,7 +27,7 @@ struct Network {
   Tables tables;
   std::vector<Agent> agents;
   std::int64_t t = 0;  // steps heard
-  bool is_first = true;
+  bool is_first = true, replays = true;
   std::vector<Event> events;  // of the last call, in order
 
   explicit Network(const Settings& s) : settings(s), tables(settings) {}
@@ -109,6 +109,8 @@ struct Network {
   // Hear an archive again.
   void rewind() {
     for (Agent& a : agents) a.rewind();
+    // What would be replayed is in the table unless the first hearing is forgotten by then.
+    replays = replays && double(t) > 3.0 * settings.memory;
     t = 0, is_first = false;
   }
 
@@ -124,15 +126,17 @@ struct Network {
     if (step % settings.tell_every == 0 || (step < 200 && step % 4 == 0)) a.be_told(agents);
     flags[i] = is_there(x) ? a.look(step, x) : NO_READING;
     const bool is_plain = flags[i] == ACCEPTED;
-    said[i] = {is_plain ? x : 0.0, is_plain ? READING : ESTIMATE};
+    said[i] = {is_plain ? x : 0.0, is_plain ? READING : GUESS};
   }
 
   void speak(int i, std::int64_t step, double x, std::int64_t r, const Found& found,
              Workspace& ws) {
     Agent& a = agents[i];
+    bool is_informed = false;
     for (int j = 0; j < a.k1; ++j) {
       const Message& m = said[a.near[j]];
-      a.put(step, j, m.value, m.kind == READING);
+      a.put(step, j, m.value, m.kind);
+      is_informed |= j > 0 && m.kind == READING;
     }
     Message& out = spoken[i];
     double predicted = UNKNOWN, z = UNKNOWN;
@@ -142,10 +146,11 @@ struct Network {
       out = is_turn ? a.watch(step, x, ws) : Message{x, READING};
     } else {
       const Prediction p = a.predict(step, step, NOW, NONE, 0, ws);
-      out = {a.knows() ? a.restore(p.mean, p.form) : UNKNOWN, ESTIMATE};
+      const int kind = is_informed && a.knows() ? ESTIMATE : GUESS;
+      out = {a.knows() ? a.restore(p.mean, p.form) : UNKNOWN, kind};
       predicted = out.value;
-      if (flags[i] == SUSPECT) out = a.judge(step, x, p, &z, ws);
-      if (flags[i] == SUSPECT && out.kind != ESTIMATE) flags[i] = ACCEPTED;
+      if (flags[i] == SUSPECT) out = a.judge(step, x, p, kind, &z, ws);
+      if (flags[i] == SUSPECT && out.kind >= READING) flags[i] = ACCEPTED;
     }
     if (out.kind == SHIFTED) flags[i] = SHIFT;
     const std::size_t at = std::size_t(r) * size() + i;
@@ -156,7 +161,9 @@ struct Network {
   void listen(int i, std::int64_t step, std::int64_t r, const Found& found, Workspace& ws) {
     Agent& a = agents[i];
     a.hear(step, spoken.data(), is_first, ws);
-    const double rate = std::max(settings.replay_rate, std::min(0.5, 60.0 / double(step + 1)));
+    if (replays && step % 4 == 0) a.forget(4.0);
+    const double rate =
+        replays ? std::max(settings.replay_rate, std::min(0.5, 60.0 / double(step + 1))) : 0.0;
     const std::size_t at = std::size_t(r) * size() + i;
     const auto late = step - settings.window;
     if (late >= 0) {

@@ -15,11 +15,13 @@ namespace halk::neighbours {
 enum Mode { FILL, NOW, AHEAD };  // from both sides W late; from the past and present; from the past
 enum Form { IDENTITY, ROOT, LOG };    // transforms of readings
 enum Estimates { NONE, ALL, BLIND };  // of neighbours, as inputs: BLIND do not hear this agent
-enum Kind { ESTIMATE, READING, SHIFTED, RETURNED };  // of a message
+// Of a message: an estimate from the past; one from what others read at that step; a reading.
+enum Kind : std::int8_t { GUESS, ESTIMATE, READING, SHIFTED, RETURNED };
 enum Flag : std::int8_t { NO_READING, ACCEPTED, SUSPECT, STUCK, SHIFT };
 enum What { IS_SHIFT, IS_RETURN, IS_STUCK, IS_OUTLIER, IS_DRIFT };  // of an event
 
-constexpr int MODES = 3, FORMS = 3, RIDGES = 3, SHRINKAGES = 3, BINS = 4, SCORES = 40;
+constexpr int MODES = 3, FORMS = 3, RIDGES = 3, SHRINKAGES = 3, BINS = 4, CASES = 2 * BINS,
+              SCORES = 40;
 constexpr double RIDGE[RIDGES] = {0.002, 0.01, 0.05};
 constexpr double SHRINKAGE[SHRINKAGES] = {3.0, 12.0, 50.0};  // alpha = nu / (nu + rows that count)
 constexpr double PRIOR_ROWS = 10.0, UNKNOWN = std::numeric_limits<double>::quiet_NaN();
@@ -126,7 +128,7 @@ struct Scale {  // mean and std of a heard sensor, shrunk to the neighbourhood's
 
 struct Prediction {  // of a standardized reading
   double mean = 0.0, std = 1.0;
-  int bin = BINS - 1, form = IDENTITY;
+  int bin = CASES - 1, form = IDENTITY;
 };
 struct Estimate {
   double value = UNKNOWN, std = UNKNOWN, low = UNKNOWN, high = UNKNOWN;
@@ -134,7 +136,7 @@ struct Estimate {
 };
 struct Message {
   double value = UNKNOWN;
-  int kind = ESTIMATE;
+  int kind = GUESS;
   double before = 0.0, after = 0.0;  // level, if it shifted
 };
 struct Event {
@@ -152,7 +154,7 @@ struct Workspace {
   Array A, B, U, z, column, lag_weight;
 
   void prepare(int k1, int lags) {
-    const int most = 3 * k1 + 4;
+    const int most = 3 * k1 + 5;
     if (int(who.size()) >= most && int(lag_weight.size()) >= lags) return;
     ld = padded(most + 1 + FORMS);
     who.resize(most), when.resize(most), is_estimate.resize(most);
@@ -177,7 +179,7 @@ struct Scalars {  // of an agent's state; doubles only, saved as a row
          is_nonnegative = 1.0;
   double losses[MODES][1 + RIDGES][3] = {}, told_losses[MODES][1 + RIDGES][3] = {};
   double chosen[MODES][3];  // transform, ridge, shrinkage
-  double scores[MODES][BINS][SCORES] = {}, told_scores[MODES][BINS][SCORES] = {};
+  double scores[MODES][CASES][SCORES] = {}, told_scores[MODES][CASES][SCORES] = {};
   double n_gaps = 0.0, run = 0.0, run_start = 0.0, is_stuck = 0.0, repeats = 0.0, pairs = 0.0;
   double last_reading = UNKNOWN, n_rejects = 0.0, first_reject = 0.0, n_recent = 0.0;
   double recent[3][RECENT] = {};  // residual from neighbours alone, reading, its estimate
@@ -247,9 +249,9 @@ struct Agent {
   std::size_t cell(std::int64_t u, int j) const {
     return std::size_t(u % settings->lags()) * k1 + j;
   }
-  bool is_heard(std::int64_t u, int j) const { return heard[cell(u, j)]; }
-  void put(std::int64_t t, int j, double x, bool is_reading) {
-    value[cell(t, j)] = x, heard[cell(t, j)] = is_reading;
+  bool is_heard(std::int64_t u, int j) const { return heard[cell(u, j)] >= READING; }
+  void put(std::int64_t t, int j, double x, int kind) {
+    value[cell(t, j)] = x, heard[cell(t, j)] = std::int8_t(kind);
   }
   bool knows() const {
     for (const Moments& m : moments)
@@ -274,12 +276,11 @@ struct Agent {
   void hear(std::int64_t t, const Message* all, bool is_first, Workspace& ws) {
     const double decay = settings->decay();
     s.age += 1.0;
-    if (t % 4 == 0) forget(4.0);
     for (int j = 0; j < k1; ++j) {
       const Message& said = all[near[j]];
       Moments& m = moments[j];
-      const bool is_reading = said.kind != ESTIMATE;
-      put(t, j, said.value, is_reading);
+      const bool is_reading = said.kind >= READING;
+      put(t, j, said.value, said.kind);
       if (said.kind == SHIFTED)
         saved[j] = m, saved_at[j] = double(t), m.move(said.before, said.after);
       if (said.kind == RETURNED && saved_at[j] >= 0.0) take_back(t, j);
@@ -304,7 +305,7 @@ struct Agent {
     const double d = settings->decay();
     moments[j] = saved[j];
     for (auto u = from; u < t; ++u) moments[j].decay(d);
-    for (auto u = std::max(from, t - settings->lags() + 1); u < t; ++u) put(u, j, UNKNOWN, false);
+    for (auto u = std::max(from, t - settings->lags() + 1); u < t; ++u) put(u, j, UNKNOWN, GUESS);
     saved_at[j] = -1.0;
   }
 
@@ -400,11 +401,16 @@ struct Agent {
           ws.add(0, u);
         }
     }
-    if (mode == AHEAD && settings->period > 0) {
-      auto u = at;
-      while (u > end || u > at - before[0]) u -= settings->period;
-      if (u >= first && own[0] >= 0 && u < ws.when[ws.n - 1] && is_heard(u, 0)) ws.add(0, u);
-    }
+    // Where the own readings are far, those of the day before and after tell more.
+    if (settings->period > 0 && nearest > 3)
+      for (int side = 0; side < (mode == FILL ? 2 : 1); ++side) {
+        const int step = 2 * side - 1, far = std::max(side ? after[0] : before[0], 1);
+        auto u = at + step * settings->period;
+        while (std::abs(u - at) < far || (side == 0 && u > end)) u += step * settings->period;
+        bool is_new = u >= first && u <= end && is_heard(u, 0);
+        for (int a = 0; a < ws.n; ++a) is_new = is_new && ws.when[a] != u;
+        if (is_new) ws.add(0, u);
+      }
     for (int j = 1; j < k1; ++j) {
       if (before[j] == 0 && at <= last && is_heard(at, j)) {
         ws.add(j, at);
@@ -413,7 +419,7 @@ struct Agent {
         continue;
       }
       const bool has_estimate = used == ALL || (used == BLIND && is_blind[j]);
-      if (before[j] == 0 && has_estimate && !std::isnan(value[cell(at, j)])) ws.add(j, at, true);
+      if (before[j] == 0 && has_estimate && heard[cell(at, j)] == ESTIMATE) ws.add(j, at, true);
       for (int side = 0; side < 2; ++side) {
         const int step = 2 * side - 1;
         auto u = at + step * std::max(side ? after[j] : before[j], 1);
@@ -424,11 +430,13 @@ struct Agent {
           }
       }
     }
+    bool is_alone = true;
+    for (int a = 0; a < ws.n; ++a) is_alone = is_alone && (ws.when[a] != at || ws.is_estimate[a]);
     ws.who[ws.n] = 0, ws.when[ws.n] = at, ws.is_estimate[ws.n] = 0;
     const std::int64_t limits[2][3] = {{1, 3, 11}, {2, 8, 24}};
     int bin = 0;
     while (bin < 3 && nearest > limits[mode == AHEAD][bin]) ++bin;
-    return bin;
+    return is_alone ? bin + BINS : bin;
   }
 
   // A: the decayed table is the autocovariance of one tapered series, hence positive semidefinite.
@@ -523,7 +531,7 @@ struct Agent {
     const double one = p.std * quantile(mode, p.bin, miss(0.9)) / 1.6448536269514722;
     return {restore(p.mean, p.form),
             0.5 * (restore(p.mean + one, p.form) - restore(p.mean - one, p.form)),
-            restore(p.mean - half, p.form), restore(p.mean + half, p.form), p.bin};
+            restore(p.mean - half, p.form), restore(p.mean + half, p.form), p.bin % BINS};
   }
 
   // ------------------------------------------------------------------ calibration
@@ -535,7 +543,7 @@ struct Agent {
     double counts[SCORES], total = 0.0;
     for (int k = 0; k < SCORES; ++k)
       total += counts[k] = s.scores[mode][bin][k] + s.told_scores[mode][bin][k] + tables->prior[k];
-    const double target = std::min((1.0 - miss) * (total + 1.0), total);
+    const double target = std::min((1.0 - miss) * (total + 1.0), (1.0 - 0.25 * miss) * total);
     double sum = 0.0;
     int k = 0;
     while (k < SCORES - 1 && sum + counts[k] < target) sum += counts[k++];
@@ -567,7 +575,7 @@ struct Agent {
     for (int j = 1; j < k1; ++j) {
       const Scalars& other = all[near[j]].s;
       for (int m = 0; m < MODES; ++m) {
-        for (int b = 0; b < BINS; ++b)
+        for (int b = 0; b < CASES; ++b)
           for (int k = 0; k < SCORES; ++k) s.told_scores[m][b][k] += other.scores[m][b][k];
         const auto& loss = other.losses[m];
         if (loss[1][0] <= 1e-6 || other.is_nonnegative != s.is_nonnegative) continue;
@@ -605,7 +613,7 @@ struct Agent {
     fill_covariances(ws);
     const int n_forms = s.is_nonnegative != 0.0 ? FORMS : 1;
     for (int g = 0; g < n_forms; ++g) standardize_inputs(g, &ws.z[std::size_t(g) * ws.ld], ws);
-    const double x = value[cell(at, 0)];
+    const double x = value[cell(at, 0)], unit = scales[0].std[IDENTITY];
     const int form = chosen(mode, 0), ridge = chosen(mode, 1), shrinkage = chosen(mode, 2);
     auto& loss = s.losses[mode];
     for (auto& row : loss)
@@ -614,9 +622,9 @@ struct Agent {
     for (int r = 0; r < RIDGES; ++r)
       for (int c = 0; c < SHRINKAGES; ++c) {
         const double std = condition(n_forms, s.alpha[c], RIDGE[r], means, ws);
-        loss[1 + r][c] += std::abs(x - restore(means[form], form));
+        loss[1 + r][c] += std::abs(x - restore(means[form], form)) / unit;
         if (r != ridge || c != shrinkage) continue;
-        for (int g = 0; g < n_forms; ++g) loss[0][g] += std::abs(x - restore(means[g], g));
+        for (int g = 0; g < n_forms; ++g) loss[0][g] += std::abs(x - restore(means[g], g)) / unit;
         count_score(mode, bin, std::abs(scales[0].standardize(x, form) - means[form]) / std);
       }
     choose(mode, n_forms);
@@ -758,7 +766,7 @@ struct Agent {
   }
 
   // What to say of a suspect reading, given the prediction without it.
-  Message judge(std::int64_t t, double x, const Prediction& p, double* z, Workspace& ws) {
+  Message judge(std::int64_t t, double x, const Prediction& p, int kind, double* z, Workspace& ws) {
     const int g = x < 0.0 ? IDENTITY : p.form;
     const double e = std::clamp((scales[0].standardize(x, g) - p.mean) / p.std, -1e6, 1e6);
     const double q = quantile(NOW, p.bin, miss(0.9)), guess = restore(p.mean, p.form);
@@ -769,7 +777,7 @@ struct Agent {
       s.n_rejects = s.n_back = 0.0;
       return {x, READING};
     }
-    if (std::abs(x) > LARGEST) return {guess, ESTIMATE};
+    if (std::abs(x) > LARGEST) return {guess, kind};
     if (is_back(t, x, ws)) return come_back(t, x);
     const int most = settings->shift_rejects;
     double* row[3] = {rejects.data(), rejects.data() + most, rejects.data() + 2 * most};
@@ -781,14 +789,14 @@ struct Agent {
     }
     row[0][n] = e, row[1][n] = x, row[2][n] = guess;
     s.n_rejects = ++n;
-    if (n < most) return {guess, ESTIMATE};
+    if (n < most) return {guess, kind};
     double mean[3] = {}, square = 0.0;
     for (int k = 0; k < most; ++k) {
       for (int r = 0; r < 3; ++r) mean[r] += row[r][k] / most;
       square += row[0][k] * row[0][k] / most;
     }
     const double m2 = mean[0] * mean[0];
-    if (!(m2 > 4.0 * (square - m2))) return {guess, ESTIMATE};
+    if (!(m2 > 4.0 * (square - m2))) return {guess, kind};
     return shift(t, x, s.first_reject, mean[2], mean[1]);
   }
 

@@ -217,7 +217,7 @@ def test_update_and_undo(model, capsys):
     n = n_readings("more.csv")
     shown = run(capsys, "update", model, "more.csv")
     assert f"{n} new readings learned." in shown.out
-    assert "Error before learning them: " in shown.out
+    assert "Forecast before they were learned: error " in shown.out
     assert "--undo" in shown.err
     again = run(capsys, "update", model, "more.csv", "--json", "-o", "other.halk")
     assert json.loads(again.out)["known_before"] == n

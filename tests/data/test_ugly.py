@@ -163,6 +163,15 @@ def test_rows_are_added_sensor_by_sensor():
     assert longer.cells("time").tolist() == [f"2024-01-0{d}" for d in (1, 2, 3)] * 2
 
 
+def test_rows_are_added_below_where_there_is_no_order():
+    columns = {"time": ["2024-01-03", "2024-01-01"], "a": [1.0, 2.0], "b": [3.0, 4.0]}
+    found = examine(columns, None, Asked(wide=True))
+    longer = add_rows(found.table, found.schema, ["a"], found.readings.x[:1, 0] - 86400)
+    days = [f"2024-01-0{d}" for d in (3, 1, 2)]
+    assert longer.origin.cells("time").tolist() == days
+    assert longer.cells("time").tolist() == np.repeat(days, 2).tolist()
+
+
 def test_a_longer_table_is_written_in_one_form():
     found = examined("german_wide.csv")
     later = np.array([truth("")[0][-1] + 3600.0])
@@ -220,7 +229,7 @@ def test_doctor_says_it_in_words(capsys, name):
         assert code == 1 or name in ANSWERS
         said = capsys.readouterr().out
         assert (
-            all(word in said for word in answers if word.startswith("--")) or code == 0
+            any(word in said for word in answers if word.startswith("--")) or code == 0
         )
     assert main(["doctor", name, *chart, *answers]) == 0
     assert "Traceback" not in capsys.readouterr().err

@@ -175,7 +175,8 @@ def _tell_update(learner: Any, came: Any, target: Path) -> None:
         is_covered = came.cover == came.cover
         cover = f"; {came.cover:.0%} were within their intervals" if is_covered else ""
         screen.print(
-            f"Error before learning them: {learner.shown(came.error)}{cover}.",
+            f"Forecast before they were learned: error {learner.shown(came.error)}"
+            f"{cover}.",
             markup=False,
         )
     screen.print(f"Saved: {target} ({size_of(target)})", markup=False)

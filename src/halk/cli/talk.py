@@ -52,6 +52,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         title_justify="left",
         box=rich("box").SIMPLE_HEAD,
         pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
     for k, name in enumerate(columns):
         side = "right" if name.startswith(">") else "left"

@@ -120,7 +120,8 @@ def _tell_fill(made: Any, out: str) -> None:
     _, good, fair, poor = n["quality"]
     say(f"Quality: {good:,} good, {fair:,} fair, {poor:,} poor (column _fqc: 1, 2, 3).")
     if n["suspects"]:
-        say(f"{counted(n['suspects'], 'reading')} suspect; they are left as they are.")
+        suspects = counted(n["suspects"], "reading")
+        say(f"{suspects} suspect or stuck: left as they are, used for nothing.")
     if out != STDOUT:
         say(f"Saved: {out} ({size_of(Path(out))})")
 

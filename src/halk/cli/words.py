@@ -77,14 +77,14 @@ def _sensors(model: Any) -> Any:
     rows = sensor_rows(model)
     shown = [
         [row.name, f"{row.readings:,}", number(row.std), number(row.error),
-         share(1 - (row.error / row.std) ** 2), share(row.cover)]
+         share(row.error / row.std), share(row.cover)]
         for row in rows[:WORST]
     ]  # fmt: skip
     unit = f", {model.schema.unit}" if model.schema.unit else ""
     title = "Sensors, those that are predicted worst first"
     if len(rows) > WORST:
         title += f" ({WORST} of {len(rows)}; all with --json)"
-    columns = [">readings", f">std{unit}", f">error{unit}", ">explained", ">cover"]
+    columns = [">readings", f">std{unit}", f">error{unit}", ">of its std", ">cover"]
     return table(title, ["sensor", *columns], shown)
 
 

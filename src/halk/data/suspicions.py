@@ -87,11 +87,8 @@ def examine_values(
     _constant(path, schema, read.x, findings)
     n_gaps = int(rows.is_gap.sum())
     if n_gaps:
-        findings.add(
-            NOTE,
-            "gaps",
-            f"{path}: {counted(n_gaps, 'reading')} missing; `halk fill` fills them",
-        )
+        message = f"{path}: {counted(n_gaps, 'reading')} missing"
+        findings.add(NOTE, "gaps", f"{message}; `halk fill` fills them")
     if len(sensors.names) == 1:
         findings.add(
             WARNING, "one-sensor",
@@ -111,29 +108,17 @@ def examine_sizes(
 
     ``known`` are values of before, which say what is usual.
     """
-    if len(y):
-        _sentinels(path, schema, y, findings, y if known is None else known)
-        _sizes(path, schema, y, findings)
-
-
-def _sentinels(
-    path: str, schema: Schema, y: Vector, findings: Findings, known: Vector
-) -> None:
-    """Ask about what may stand for no reading: codes, and extremes that come again."""
-    usual = np.concatenate([y, known])
+    if not len(y):
+        return
+    usual = np.concatenate([y, y if known is None else known])
     ends = {float(v) for v in (y.min(), y.max()) if (y == v).sum() >= AGAIN and v != 0}
     candidates = {*SENTINELS, *ends}
     rest = usual[~np.isin(usual, list(candidates))]
-    low, high = (np.inf, -np.inf) if schema.limits is None else schema.limits
+    low, high = schema.limits or (np.inf, -np.inf)
     for value in sorted(candidates):
         n, is_code = int((y == value).sum()), value in SENTINELS
-        if (
-            not n
-            or low <= value <= high
-            or not _is_far(value, rest, 1 if is_code else 3)
-        ):
-            continue
-        if not is_code and n > RARE * len(y):
+        is_usual = low <= value <= high or not _is_far(value, rest, 1 if is_code else 3)
+        if not n or is_usual or (not is_code and n > RARE * len(y)):
             continue
         findings.add(
             ERROR if is_code else WARNING, "sentinel",
@@ -142,10 +127,6 @@ def _sentinels(
             f"if it means no reading, add --missing {value:g}; if it was measured, "
             f"say what can be with --range LOW,HIGH",
         )  # fmt: skip
-
-
-def _sizes(path: str, schema: Schema, y: Vector, findings: Findings) -> None:
-    spread = float(np.ptp(y / max(float(np.abs(y).max()), 1e-300)))
     largest = float(np.abs(y).max())
     if largest > HUGE or 0 < largest < 1 / HUGE:
         findings.add(
@@ -153,7 +134,7 @@ def _sizes(path: str, schema: Schema, y: Vector, findings: Findings) -> None:
             f"{path}: values of {schema.target} are as large as {largest:g}",
             "write them in a unit that makes them neither huge nor tiny",
         )  # fmt: skip
-    elif spread == 0 and len(y) >= FEW:
+    elif (y == y[0]).all() and len(y) >= FEW:
         findings.add(
             WARNING, "constant",
             f"{path}: all values of {schema.target} are {y[0]:g}",
@@ -424,23 +405,19 @@ def _find_hours_twice(schema: Schema, x: Matrix, V: int) -> list[str]:
 
 
 def _stuck(path: str, read: Readings, sensors: Sensors, findings: Findings) -> None:
-    if not np.ptp(read.y):
-        return
     order = np.argsort(read.sensor, kind="stable")
     sensor, y = read.sensor[order], read.y[order]
-    starts = np.flatnonzero(np.diff(y, prepend=np.nan) != 0)
-    starts = np.union1d(starts, np.flatnonzero(np.diff(sensor, prepend=-1)))
+    is_start = np.diff(y, prepend=np.nan) != 0
+    is_start |= np.diff(sensor, prepend=-1) != 0
+    starts = np.flatnonzero(is_start)
     lengths = np.diff(starts, append=len(y))
-    usual = float(np.median(read.y))
-    is_stuck = (lengths >= STUCK) & (y[starts] != usual) & (y[starts] != 0.0)
-    longest: dict[int, int] = {}
-    for run in np.flatnonzero(is_stuck).tolist():
-        i = int(sensor[starts[run]])
-        if i not in longest or lengths[run] > lengths[longest[i]]:
-            longest[i] = run
+    usual = (float(np.median(y)), 0.0)
+    runs = np.flatnonzero((lengths >= STUCK) & ~np.isin(y[starts], usual))
+    runs = runs[np.argsort(-lengths[runs], kind="stable")]
+    of_sensor, first = np.unique(sensor[starts[runs]], return_index=True)
     found = [
         f"{sensors.names[i]!r}: {y[starts[run]]:g}, {lengths[run]} times"
-        for i, run in longest.items()
+        for i, run in zip(of_sensor, runs[first], strict=True)
     ]
     if found:
         findings.add(

@@ -19,7 +19,15 @@ from halk.sensors.calibrate import (
     measure_scores,
 )
 from halk.sensors.comparison import ALL, Comparison, Errors, Judged
-from halk.sensors.gaps import KINDS, MOST, Hidden, Pattern, draw_gaps, find_pattern
+from halk.sensors.gaps import (
+    KINDS,
+    MOST,
+    WINDOWS,
+    Hidden,
+    Pattern,
+    draw_gaps,
+    find_pattern,
+)
 from halk.sensors.method import BINS, Estimates, Site
 from halk.sensors.methods import METHODS, Options, list_methods
 from halk.sensors.order import Line, find_far, find_line, sort_rows
@@ -36,8 +44,8 @@ WINDOW = 400_000
 QUICK = 2_000
 """Readings to hide where only intervals are to be made."""
 
-MARGIN = 0.99
-"""A simple method is used if its error is below so much of the best model's."""
+MARGIN = 0.01
+"""Share of the best model's error by which a simple method must be better."""
 
 
 # judging
@@ -52,7 +60,7 @@ class _Trial:
         self.site, self.line, self.rows = site, line, rows
         self.is_far = find_far(rows)
         self.draws = [self._draw(pattern, 0, most)]
-        n = min(len(self.draws[0]), most)
+        n = len(self.draws[0].row)
         n_draws = min(DRAWS, -(-min(ENOUGH, most) // n)) if n else 1
         self.draws += [self._draw(pattern, k, most) for k in range(1, n_draws)]
         row, kind, gap = (
@@ -60,6 +68,9 @@ class _Trial:
         )
         self.kind, self.half = kind, gap % 2 == 1
         self.sensor, self.y = rows.sensor[row], rows.y[row]
+        place = line.place(rows.x)
+        part = (place[row] - place.min()) // max(np.ptp(place) / WINDOWS, 1.0)
+        self.cluster = part.astype(np.int64) if line.is_time else gap
 
     def _draw(self, pattern: Pattern, k: int, most: int) -> Hidden:
         names, seed = self.site.sensors.names, self.site.seed * DRAWS + k
@@ -125,6 +136,23 @@ class _Judge:
             for run in self.runs
         ]  # fmt: skip
         return sorted(found, key=lambda one: one.error)
+
+    def is_better(self, one: Judged, other: Judged) -> bool:
+        """Return whether a method is better than another by more than chance.
+
+        By more than a standard error of the difference; errors of one time go together.
+        """
+        runs = {run.name: run for run in self.runs}
+        value, than = runs[one.name].fill.value, runs[other.name].fill.value
+        gain = (np.abs(than - self.trial.y) - np.abs(value - self.trial.y))[
+            self.is_filled
+        ]
+        if not len(gain):
+            return False
+        part = self.trial.cluster[self.is_filled]
+        each = np.bincount(part, gain - gain.mean())
+        error = float(np.sqrt((each**2).sum())) / len(gain)
+        return bool(gain.mean() > max(error, MARGIN * other.error))
 
     def _measure_errors(
         self, found: Estimates | None, is_known: NDArray[np.bool_]
@@ -268,7 +296,7 @@ def choose(
         runs.append(trial.run(name, options, report))
     judge = _Judge(trial, runs, scale, coverage)
     ranked = judge.rank()
-    best = _find_best([one for one in ranked if one.name in allowed])
+    best = _find_best([one for one in ranked if one.name in allowed], judge)
     run = next(run for run in runs if run.name == best.name)
     unit = site.schema.unit
     reason = explain(ranked, best, unit)
@@ -297,10 +325,10 @@ def _find_allowed(
     return found
 
 
-def _find_best(ranked: list[Judged]) -> Judged:
-    """Return the best; a model, unless a simple method is better by a margin."""
+def _find_best(ranked: list[Judged], judge: _Judge) -> Judged:
+    """Return the best; a model, unless a simple method is clearly better."""
     models = [one for one in ranked if one.is_model]
-    if models and ranked[0].error >= MARGIN * models[0].error:
+    if models and not judge.is_better(ranked[0], models[0]):
         return models[0]
     return ranked[0]
 

@@ -32,8 +32,11 @@ MANY = 0.5
 LARGEST = 20_000_000
 """Steps from the first to the last beyond which outages are not looked for."""
 
-WINDOWS = 20
+WINDOWS = 200
 """Parts of the time, some of which get the gaps that other times have."""
+
+ALMOST = 0.9
+"""Readings, beside those of the median part, that such a part has at least."""
 
 FAR = 12
 """Steps without readings at an end of the table from which on they are a tail."""
@@ -298,28 +301,61 @@ class _Drawer:
         return self._hide(near[self.place[near] < end], kind)
 
     def copy_gaps(self, wanted: int) -> None:
-        """Give some parts of the time the gaps that others have."""
+        """Give parts of the time the gaps that others have.
+
+        Only parts that have most of their readings: where much is missing already, a
+        copied outage would be worse than the table's own.
+        """
         pattern, place = self.pattern, self.place
         if not len(pattern.length) or wanted <= 0:
             return
-        low, high = float(place.min()), float(place.max())
-        span = high - low + 1
-        shift = np.rint(span * (0.1 + 0.8 * self._draw(3, 1)[0]))
-        start = low + (pattern.start + shift - low) % span
-        window = ((start - low) / span * WINDOWS).astype(np.int64)
-        width = span * 2
-        keys = self.rows.sensor[self.order] * width + place[self.order] - low
-        first, last = (
-            np.searchsorted(keys, pattern.sensor * width + start - low + away)
-            for away in (0.5 * np.ones(len(start)), pattern.length + 0.5)
-        )
-        for k in np.argsort(self._draw(4, WINDOWS), kind="stable").tolist():
-            gaps = np.flatnonzero(window == k)
-            for gap in gaps[np.argsort(start[gaps], kind="stable")].tolist():
+        low = float(place.min())
+        width = np.ceil((float(place.max()) - low + 1) / WINDOWS)
+        source = ((pattern.start - low) // width).astype(np.int64)
+        count = np.bincount(((place - low) // width).astype(np.int64), None, WINDOWS)
+        sources, target = self._pair_windows(count)
+        start = pattern.start + (target[source] - source) * width
+        first, last = self._find_runs(pattern.sensor, start, pattern.length)
+        for k in sources:
+            gaps = np.flatnonzero(source == k)
+            for gap in gaps[np.argsort(pattern.start[gaps], kind="stable")].tolist():
                 if wanted <= 0:
                     return
                 taken = self.order[first[gap] : last[gap]]
                 wanted -= self._hide(taken, int(pattern.kind[gap]))
+
+    def _pair_windows(self, count: Indices) -> tuple[list[int], Indices]:
+        """Return windows in the order of their use, and which each goes to.
+
+        Each looks for a free one in an order of its own, so that a window more or less
+        that has its readings changes little.
+        """
+        sources = np.argsort(self._draw(3, WINDOWS), kind="stable").tolist()
+        wish = np.argsort(self._draw(4, WINDOWS**2).reshape(WINDOWS, WINDOWS), axis=1)
+        is_free = count >= ALMOST * np.median(count)
+        target, used = np.zeros(WINDOWS, np.int64), []
+        for k in sources:
+            free = wish[k][is_free[wish[k]]]
+            if len(free):
+                target[k] = free[0]
+                is_free[free[0]] = False
+                used.append(k)
+        return used, target
+
+    def _find_runs(
+        self, sensor: Indices, start: Vector, length: Indices
+    ) -> tuple[Indices, Indices]:
+        """Return where in ``order`` the readings of runs after places begin and end."""
+        low, high = float(self.place.min()), float(self.place.max())
+        width = 2 * (high - low + 1)
+        keys = self.rows.sensor[self.order] * width + self.place[self.order] - low
+        ends = [
+            np.clip(start + away, low - 1, high + 1) for away in (0.5, length + 0.5)
+        ]
+        first, last = (
+            np.searchsorted(keys, sensor * width + end - low) for end in ends
+        )
+        return first, last
 
     def _draw(self, purpose: int, n: int) -> Vector:
         """Return random numbers that do not depend on the table."""

@@ -98,7 +98,7 @@ def find_line(schema: Schema, rows: Readings) -> Line:
     values = rows.x[:, column]
     if times:
         step = _find_step(rows.sensor, values)
-        start = float(values.min(initial=0.0)) if len(values) else 0.0
+        start = float(values.min()) if len(values) else 0.0
         knots = np.array([start, start + step])
         return Line(column, True, is_only, knots, np.arange(2.0))
     return Line(column, False, is_only, *_find_knots(rows.sensor, values))

@@ -16,7 +16,7 @@ from halk._validation import Indices, Matrix, Vector
 from halk.sensors.encode import Encoder
 from halk.sensors.simple import Simple, cut, take_sample
 
-NEAREST = 24
+NEAREST = 32
 """Readings that an estimate is made from."""
 
 
@@ -114,62 +114,39 @@ class InverseDistance(_Scattered):
 class Kriging(_Scattered):
     """A Gaussian process over the inputs, all readings in one place.
 
-    Length scales per input, variance and noise maximise the likelihood of up to 250
-    readings. Up to 2,000 readings are used at once; of more, the 24 nearest to a point.
+    Length scales per input, variance and noise maximise the likelihood of up to 400
+    readings. An estimate is made from the nearest readings, which is no worse than from
+    all of them: the ranges of fields differ from place to place.
     """
 
     name = "kriging"
-    LIKELY, WHOLE = 250, 2_000
+    LIKELY = 400
 
     def _fit_scales(self) -> None:
-        self.offset, self.unit = (
-            float(self.rows.y.mean()),
-            float(self.rows.y.std()) or 1.0,
-        )
-        self.z = (self.rows.y - self.offset) / self.unit
+        y = self.rows.y
+        self.offset, self.unit = float(y.mean()), float(y.std()) or 1.0
+        self.z = (y - self.offset) / self.unit
         some = take_sample(self.site, self.rows, self.LIKELY)
         p = self.inputs.shape[1]
         start = np.concatenate([np.full(p, 0.5 * np.log(p)), [0.0, np.log(0.03)]])
         bounds = [(-4.0, 5.0)] * p + [(-3.0, 5.0), (np.log(1e-6), 0.5)]
-        X, z = self.inputs[some], self.z[some]
         found = minimize(
-            _likelihood, start, (X, z), "L-BFGS-B", jac=True, bounds=bounds,
-            options={"maxiter": 50},
+            _likelihood, start, (self.inputs[some], self.z[some]), "L-BFGS-B", jac=True,
+            bounds=bounds, options={"maxiter": 50},
         )  # fmt: skip
-        best = found.x
-        self.scale = np.exp(best[:p])
-        self.variance, self.noise = float(np.exp(best[-2])), float(np.exp(best[-1]))
-        self.whole = None
-        if len(self.z) <= self.WHOLE:
-            scaled = self.inputs / self.scale
-            K = self.variance * _gaussian(scaled, scaled)
-            K[np.diag_indices_from(K)] += self.noise + 1e-9 * self.variance
-            factor = cho_factor(K, lower=True)
-            self.whole = scaled, factor, cho_solve(factor, self.z)
+        self.scale = np.exp(found.x[:p])
+        self.variance, self.noise = np.exp(found.x[-2:]).tolist()
 
     def find_values(
         self, sensor: Indices, x: Matrix, causal: bool
     ) -> tuple[Vector, Vector | None]:
         """Return conditional means and stds."""
         value, variance = np.empty(len(sensor)), np.empty(len(sensor))
-        is_local = self.whole is None or (causal and self.track.line.is_time)
         for part in cut(len(sensor), 5_000):
-            found = (
-                self._solve_near(sensor[part], x[part], causal)
-                if is_local
-                else self._solve_whole(sensor[part], x[part])
-            )
+            found = self._solve_near(sensor[part], x[part], causal)
             value[part], variance[part] = found
         std = self.unit * np.sqrt(np.maximum(variance, 0.0) + self.noise)
         return self.offset + self.unit * value, std
-
-    def _solve_whole(self, sensor: Indices, x: Matrix) -> tuple[Vector, Vector]:
-        assert self.whole is not None
-        scaled, factor, weights = self.whole
-        k = self.variance * _gaussian(
-            self.encoder.encode(sensor, x) / self.scale, scaled
-        )
-        return k @ weights, self.variance - (k * cho_solve(factor, k.T).T).sum(axis=1)
 
     def _solve_near(
         self, sensor: Indices, x: Matrix, causal: bool
