@@ -247,3 +247,38 @@ def test_wide_csv_keeps_its_cells(hourly, tmp_path):
     assert len(before) == len(after)
     for one, other in zip(before, after, strict=True):
         assert other.startswith(one + ";")
+
+
+def test_excel_comes_back_as_excel(hourly, tmp_path):
+    calamine = pytest.importorskip("python_calamine")
+    y, times, sensors, model = hourly
+    made = fill_table(model, as_wide(y, times, sensors["sensor"]))
+    paths = [tmp_path / "a.xlsx", tmp_path / "b.xlsx"]
+    for path in paths:
+        halk.data.write_table(made.table, made.schema, made.columns, path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    rows = calamine.CalamineWorkbook.from_path(paths[0]).get_sheet_by_index(0)
+    header, *cells = rows.to_python()
+    plain = model.fill(as_wide(y, times, sensors["sensor"]))
+    assert header == list(plain)
+    found = [np.datetime64(row[0]) for row in cells]
+    assert found == [np.datetime64(time) for time in times]
+    for k, name in enumerate(header[1:], 1):
+        got = [row[k] for row in cells]
+        if name.endswith("_method"):
+            assert got == list(plain[name])
+        else:
+            np.testing.assert_allclose(numbers(got), numbers(plain[name]))
+    again = fill_table(model, paths[0])  # and is read as it was written
+    np.testing.assert_allclose(again.value, made.value)
+
+
+def test_a_sheet_has_an_end(hourly, tmp_path, monkeypatch):
+    y, times, sensors, model = hourly
+    made = fill_table(model, as_wide(y, times, sensors["sensor"]))
+    monkeypatch.setattr("halk.data.excel.MOST_ROWS", 200)
+    with pytest.raises(halk.HalkError, match=r"holds 200 rows .* got 241 and 43"):
+        halk.data.write_table(
+            made.table, made.schema, made.columns, tmp_path / "a.xlsx"
+        )
+    assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from halk._atomic import replacing
 from halk._validation import Vector
+from halk.data.excel import write_excel
 from halk.data.findings import Findings
 from halk.data.readings import read_times
 from halk.data.schema import NUMBER, TIME, Input, Schema
@@ -41,7 +42,7 @@ from halk.errors import HalkError
 DIGITS = 6
 """Significant digits of added numbers in text."""
 
-FORMATS = (".csv", ".csv.gz", ".parquet", ".nc")
+FORMATS = (".csv", ".csv.gz", ".xlsx", ".parquet", ".nc")
 
 Added = Mapping[str, NDArray[Any]]
 """Columns to add, with an entry for each row of a table that has a row per reading."""
@@ -75,7 +76,11 @@ def write_table(
         known = ", ".join(FORMATS)
         raise HalkError(f"--out must end in one of {known}, got {path.name}")
     with replacing(path) as file:
-        if name.endswith(".parquet"):
+        if name.endswith(".xlsx"):
+            pairs = with_added(table, schema, added)
+            cells = [_typed(table, schema, *pair) for pair in pairs]
+            write_excel([name for name, _ in pairs], cells, file)
+        elif name.endswith(".parquet"):
             _write_parquet(table, schema, added, file)
         elif name.endswith(".nc"):
             file.write(_to_netcdf(table, schema, added, sensors, attributes or {}))

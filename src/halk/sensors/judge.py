@@ -70,12 +70,17 @@ def judge(
     if is_known.any():
         where = np.flatnonzero(is_known)
         read = Readings(rows.sensor[where], rows.x[where], rows.y[where])
-        miss, std = _misses(model, read)
+        miss, std = _misses(model, read, np.ones(len(read.y), bool))
+        is_far = np.abs(miss) > FAR * std
+        if is_far.any():  # what is far must not speak against its neighbours
+            miss, std = _misses(model, read, ~is_far)
         _tell_far(found, model, where, read, miss, std, findings)
     return found._replace(findings=findings)
 
 
-def _misses(model: SensorModel, read: Readings) -> tuple[Vector, Vector]:
+def _misses(
+    model: SensorModel, read: Readings, is_trusted: NDArray[np.bool_]
+) -> tuple[Vector, Vector]:
     """Return readings less what others say, and standard deviations of that."""
     miss, std = np.full(len(read.y), np.nan), np.full(len(read.y), np.nan)
     V = len(model.sensors.names)
@@ -83,9 +88,8 @@ def _misses(model: SensorModel, read: Readings) -> tuple[Vector, Vector]:
         mine = read.sensor % GROUPS == group
         if not mine.any():
             continue
-        others = model.unknown(
-            Readings(read.sensor[~mine], read.x[~mine], read.y[~mine])
-        )
+        kept = ~mine & is_trusted
+        others = model.unknown(Readings(read.sensor[kept], read.x[kept], read.y[kept]))
         method = model.with_readings(others) if len(others.y) else None
         made = model.estimate(read.sensor[mine], read.x[mine], method=method)
         miss[mine] = read.y[mine] - made.value
