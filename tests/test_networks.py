@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks.million import make_network
 from benchmarks.networks import (
     BINS,
     KINDS,
@@ -127,3 +128,14 @@ def test_cells_are_steps_and_sensors():
         [0, 1],
         [1, 0],
     ]
+
+
+def test_a_million_readings_are_what_they_are_said_to_be():
+    made = make_network(60, 300)
+    assert 0.06 < np.isnan(made.X).mean() < 0.25
+    Z = (made.X - np.nanmean(made.X, axis=0)) / np.nanstd(made.X, axis=0)
+    d = np.hypot(*(made.places[:, None] - made.places[None]).transpose(2, 0, 1))
+    both = np.nan_to_num(np.clip(Z, -3, 3))
+    C = both.T @ both / len(both)
+    near, far = (d > 0) & (d < 40), d > 200
+    assert C[near].mean() > C[far].mean() + 0.1
