@@ -39,7 +39,7 @@ struct Network {
     agents.emplace_back(settings, tables, std::move(near), std::move(is_blind), std::move(distance),
                         key);
     said.resize(agents.size()), spoken.resize(agents.size());
-    flags.resize(agents.size());
+    flags.resize(agents.size()), shifts.resize(agents.size());
   }
 
   // Take in values (n_steps, agents), NaN where there is no reading.
@@ -106,9 +106,12 @@ struct Network {
     return a.estimate(a.predict(t - 1 + ahead, t - 1, AHEAD, NONE, 0, ws), AHEAD);
   }
 
-  // Hear an archive again.
-  void rewind() {
+  // Hear an archive again, knowing the level shifts that lasted.
+  void rewind(const std::vector<Event>& lasting) {
     for (Agent& a : agents) a.rewind();
+    for (auto& s : shifts) s.clear();
+    for (auto e = lasting.rbegin(); e != lasting.rend(); ++e)
+      shifts[std::size_t(e->sensor)].push_back(*e);
     // What would be replayed is in the table unless the first hearing is forgotten by then.
     replays = replays && double(t) > 3.0 * settings.memory;
     t = 0, is_first = false;
@@ -117,6 +120,7 @@ struct Network {
  private:
   std::vector<Message> said, spoken;  // who has a plain reading; what everybody says
   std::vector<std::int8_t> flags;
+  std::vector<std::vector<Event>> shifts;  // known in a second hearing, the next one last
   std::vector<std::unique_ptr<Workspace>> workspaces;
 
   static bool is_there(double x) { return !std::isnan(x); }
@@ -140,7 +144,15 @@ struct Network {
     }
     Message& out = spoken[i];
     double predicted = UNKNOWN, z = UNKNOWN;
-    if (flags[i] == ACCEPTED) {
+    auto& known = shifts[i];
+    const bool is_told = (flags[i] == ACCEPTED || flags[i] == SUSPECT) && !known.empty() &&
+                         double(step) >= known.back().from;
+    if (is_told) {
+      const Event e = known.back();
+      known.pop_back();
+      out = a.shift(step, x, double(step), e.before, e.after);
+      predicted = e.before;
+    } else if (flags[i] == ACCEPTED) {
       a.s.n_rejects = a.s.n_back = 0.0;
       const bool is_turn = settings.is_robust && (std::uint64_t(step) + a.key) % 2 == 0;
       out = is_turn ? a.watch(step, x, ws) : Message{x, READING};

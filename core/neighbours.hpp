@@ -30,6 +30,7 @@ constexpr double LOG_RANGE[8] = {                                       // of ha
                                  -2.995732273553991, -2.3025850929940455,  -1.6094379124341003,
                                  -0.916290731874155, -0.22314355131420974, 0.47000362924573563,
                                  1.1631508098056809, 2.5257286443082556};
+constexpr double LARGEST_READING = 1e30;
 constexpr int RECENT = 24, LATE = 8, BLOCK = 24;  // residuals that tell of shifts, and of drifts
 
 struct Settings {
@@ -217,7 +218,7 @@ struct Agent {
         near(std::move(who)),
         is_blind(std::move(blind)),
         distance(std::move(apart)),
-        value(std::size_t(c.lags()) * k1),
+        value(std::size_t(c.lags()) * k1, UNKNOWN),
         heard(value.size()),
         moments(k1),
         saved(k1),
@@ -262,13 +263,14 @@ struct Agent {
   // Forget what was heard last, keep what was learned: for a second hearing, which starts from the
   // levels that the first soon had.
   void rewind() {
-    if (early[0].count > 0.0) moments = early;
+    moments = early;
     shrink_moments();
     std::fill(lagged.begin(), lagged.end(), 0.0f);
     std::fill(heard.begin(), heard.end(), std::int8_t(0));
     std::fill(saved_at.begin(), saved_at.end(), -1.0);
     s.last_reading = UNKNOWN;
-    s.run = s.n_rejects = s.n_recent = s.n_back = s.block = s.n_block = s.is_drifting = 0.0;
+    s.run = s.n_rejects = s.n_recent = s.n_back = 0.0;
+    s.block = s.n_block = s.n_blocks = s.block_square = s.is_drifting = 0.0;
     s.shifted_at = -1.0;
     for (int d = 0; d < 2; ++d) s.drift[d] = 0.0, s.drift_from[d] = -1.0;
   }
@@ -287,10 +289,12 @@ struct Agent {
       m.decay(decay);
       if (is_reading || (m.count > 0.0 && said.value == said.value)) m.add(said.value, 1.0);
       if (is_reading && said.value < 0.0) refuse_transforms();
+      // Later levels say nothing about the start.
+      const bool has_shifted = saved_at[j] >= 0.0 && early[j].count >= 12.0;
+      if (is_first && double(t) < settings->memory && !has_shifted) early[j] = m;
     }
     if (is_first && settings->is_robust && t < 2 * settings->window && (t < 8 || t % 4 == 0))
       clean_start(t, ws);
-    if (is_first && double(t) < settings->memory) early = moments;
     shrink_moments();
   }
 
@@ -523,7 +527,7 @@ struct Agent {
   }
 
   double restore(double z, int g) const {
-    return inverse(scales[0].centre[g] + scales[0].std[g] * z, g);
+    return inverse(scales[0].centre[g] + scales[0].std[g] * std::clamp(z, -6.0, 6.0), g);
   }
   Estimate estimate(const Prediction& p, Mode mode) const {
     if (!knows()) return {};
@@ -709,7 +713,7 @@ struct Agent {
           (n * a / trace * tables->half_decay[l] + n0 * exp_minus(0.25 * l)) / (n + n0);
       autocorrelation[l] = ac, squares += ac * ac;
     }
-    s.tau = 2.0 * squares - 1.0;
+    s.tau = std::max(2.0 * squares - 1.0, 1.0);
     for (int c = 0; c < SHRINKAGES; ++c) s.alpha[c] = SHRINKAGE[c] / (SHRINKAGE[c] + n / s.tau);
     double best = 0.0;
     for (int r = 0; r < 8; ++r) {
@@ -737,7 +741,7 @@ struct Agent {
   // Whether a reading is to be believed by itself (READING), is suspect (SUSPECT) or stuck (STUCK).
   Flag look(std::int64_t t, double x) {
     if (!settings->is_robust) return ACCEPTED;
-    if (!(std::abs(x) <= LARGEST)) return SUSPECT;
+    if (!(std::abs(x) <= LARGEST_READING)) return SUSPECT;
     s.run = x == s.last_reading ? s.run + 1.0 : 0.0;
     s.last_reading = x;
     if (s.run == 0.0) s.run_start = double(t), s.is_stuck = 0.0;
@@ -777,7 +781,7 @@ struct Agent {
       s.n_rejects = s.n_back = 0.0;
       return {x, READING};
     }
-    if (std::abs(x) > LARGEST) return {guess, kind};
+    if (std::abs(x) > LARGEST_READING) return {guess, kind};
     if (is_back(t, x, ws)) return come_back(t, x);
     const int most = settings->shift_rejects;
     double* row[3] = {rejects.data(), rejects.data() + most, rejects.data() + 2 * most};

@@ -143,6 +143,17 @@ nb::tuple forecast(Model& m, Given<const std::int64_t, 1> agents,
   return nb::make_tuple(own_array(std::move(out), {n, 4}), own_array(std::move(bins), {n}));
 }
 
+void hear_again(Model& m, Given<const double, 2> shifts) {
+  const std::scoped_lock lock(m.mutex);
+  constexpr std::size_t width = sizeof(Event) / sizeof(double);
+  require(shifts.shape(1) == width, "shifts must have " + std::to_string(width) + " columns");
+  std::vector<Event> known(shifts.shape(0));
+  if (!known.empty()) std::memcpy(known.data(), shifts.data(), sizeof(Event) * known.size());
+  for (const Event& e : known)
+    require(e.sensor >= 0.0 && e.sensor < m.network.size(), "shifts must be of agents");
+  m.network.rewind(known);
+}
+
 // Every array of an agent's state, by name.
 template <class A, class F>
 void each_array(A& a, F f) {
@@ -184,7 +195,8 @@ nb::dict state(Model& m) {
   for (std::size_t i = 0; i < agents.size(); ++i)
     std::memcpy(&scalars[i * width], &agents[i].s, sizeof(Scalars));
   out["scalars"] = own_array(std::move(scalars), {agents.size(), width});
-  out["steps"] = own_array(std::vector<std::int64_t>{m.network.t, m.network.is_first}, {2});
+  const Network& n = m.network;
+  out["steps"] = own_array(std::vector<std::int64_t>{n.t, n.is_first, n.replays}, {3});
   return out;
 }
 
@@ -207,7 +219,7 @@ void load(Model& m, const nb::dict& state) {
   require(scalars.shape(0) == agents.size() && scalars.shape(1) == width,
           "scalars must have shape (" + std::to_string(agents.size()) + ", " +
               std::to_string(width) + ")");
-  const auto steps = vector_of<std::int64_t>(state, "steps", 2);
+  const auto steps = vector_of<std::int64_t>(state, "steps", 3);
   for (const bool writes : {false, true}) {  // all shapes are checked before anything is changed
     std::size_t which = 0;
     each_array(agents[0], [&](const char* name, const auto& first) {
@@ -237,6 +249,7 @@ void load(Model& m, const nb::dict& state) {
   for (std::size_t i = 0; i < agents.size(); ++i)
     std::memcpy(static_cast<void*>(&agents[i].s), scalars.data() + i * width, sizeof(Scalars));
   m.network.t = steps(0), m.network.is_first = steps(1) != 0;
+  m.network.replays = steps(2) != 0;
 }
 
 // What the agents fitted: mean and std, sill and range of the prior.
@@ -270,11 +283,7 @@ void bind_neighbours(nb::module_& m) {
            "n_threads"_a)
       .def("flush", &flush, "fill"_a.noconvert(), "fill_bin"_a.noconvert())
       .def("forecast", &forecast, "agents"_a, "ahead"_a)
-      .def("rewind",
-           [](Model& m) {
-             const std::scoped_lock lock(m.mutex);
-             m.network.rewind();
-           })
+      .def("rewind", &hear_again, "shifts"_a)
       .def("state", &state)
       .def("load", &load, "state"_a)
       .def("prior", &prior)

@@ -48,4 +48,6 @@ def figure() -> Figure:
         f"The longest gap of {STATION}. Open circles are what was emptied: nobody "
         f"learned from them. The band is the 90 % interval."
     )
-    return Figure("gap", caption, [Panel(STATION, label, "temperature [°C]", items)])
+    return Figure(
+        "longest-gap", caption, [Panel(STATION, label, "temperature [°C]", items)]
+    )

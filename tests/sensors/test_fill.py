@@ -282,3 +282,23 @@ def test_a_sheet_has_an_end(hourly, tmp_path, monkeypatch):
             made.table, made.schema, made.columns, tmp_path / "a.xlsx"
         )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_causal_estimates_do_not_know_what_comes_later(hourly):
+    y, times, sensors, _ = hourly
+    names = sensors["sensor"]
+    model = halk.fit(
+        as_wide(y, times, names, slice(0, 160)), sensors, method="neighbours",
+        quick=True,
+    )  # fmt: skip
+    other = y.copy()
+    other[200:] += 3.0
+    pair = [
+        fill_table(model, as_wide(table, times, names), causal=True)
+        for table in (y, other)
+    ]
+    early = slice(0, 200 * len(names))
+    assert pair[0].is_gap[early].sum() > 50
+    np.testing.assert_array_equal(pair[0].value[early], pair[1].value[early])
+    both = [fill_table(model, as_wide(table, times, names)) for table in (y, other)]
+    assert not np.array_equal(both[0].value[early], both[1].value[early])

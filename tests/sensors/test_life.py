@@ -64,21 +64,24 @@ def test_a_model_is_the_same_after_a_file(tmp_path, method):
 def test_an_update_is_learned_once_and_can_be_undone(tmp_path, method):
     model = hourly(method, slice(0, 200))
     model.save(tmp_path / "before.halk")
-    came = model.update(later())
-    n_more = sum(v is not None for v in later()["t_C"])
+    came = model.update(later(slice(200, 220)))
+    n_more = sum(v is not None for v in later(slice(200, 220))["t_C"])
     assert (came.n_new, came.n_known) == (n_more, 0)
     assert np.isfinite(came.error)
-    again = model.update(later())
+    again = model.update(later(slice(200, 220)))
     assert (again.n_new, again.n_known) == (0, n_more)
+    model.save(tmp_path / "between.halk")
+    model.update(later(slice(210, 240)))
     model.save(tmp_path / "after.halk")
     loaded = halk.SensorModel.load(tmp_path / "after.halk")
     assert_same(model, loaded)
     for one in (model, loaded):
-        one.undo()
-        assert_same(one, halk.SensorModel.load(tmp_path / "before.halk"))
-        one.save(tmp_path / "undone.halk")
-        before, undone = (tmp_path / f"{n}.halk" for n in ("before", "undone"))
-        assert before.read_bytes() == undone.read_bytes()
+        for name in ("between", "before"):
+            one.undo()
+            assert_same(one, halk.SensorModel.load(tmp_path / f"{name}.halk"))
+            one.save(tmp_path / "undone.halk")
+            wanted, undone = (tmp_path / f"{n}.halk" for n in (name, "undone"))
+            assert wanted.read_bytes() == undone.read_bytes()
         with pytest.raises(DataError, match="there is no update to undo"):
             one.undo()
 
@@ -136,7 +139,7 @@ def test_a_refused_update_leaves_the_model_as_it_was():
         with pytest.raises(DataError, match=words):
             model.update(table)
         assert_same(model, hourly(rows=slice(0, 200)))
-        assert model.before is None
+        assert len(model.batches) == 1
 
 
 def test_the_oldest_readings_go_when_there_are_too_many(monkeypatch):

@@ -47,8 +47,8 @@ _PARTS = {
         f'<styleSheet {_MAIN}><numFmts count="1"><numFmt numFmtId="164" '
         f'formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font/>'
         f'</fonts><fills count="1"><fill/></fills><borders count="1"><border/>'
-        f'</borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf/>'
-        f'<xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>'
+        f'</borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2">'
+        f'<xf/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>'
     ),
 }
 

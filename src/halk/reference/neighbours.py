@@ -12,8 +12,8 @@ transform g, L = 2W lags and decay lam = 1 - 1 / memory::
     PREDICT   C = (1 - alpha) A + alpha B + ridge I;  m = c'C^-1 z,  v = C_00 - c'C^-1 c
     step t    judge own reading; say it or an estimate; hear; nowcast t, fill t - W;
               replay; learn row t - W
-    REPLAY    hide an own reading behind a remembered gap; score transforms, and pairs of
-              ridge and nu; count |z - m| / sqrt v in the histogram of its case
+    REPLAY    hide an own reading behind a remembered gap; score transforms, and pairs
+              of ridge and nu; count |z - m| / sqrt v in the histogram of its case
 
 Draws come from splitmix64, anew for each agent, step, mode and hearing. Every function
 says in one line what it computes; constants are those of the core.
@@ -99,7 +99,8 @@ class Agent:
         self.value: dict[tuple[int, int], float] = {}
         self.kind: dict[tuple[int, int], int] = {}
         self.lagged = np.zeros((self.k1, self.L), np.float32)
-        self.last, self.run, self.saved = np.nan, 0, {}
+        self.last, self.run = np.nan, 0
+        self.saved: dict[int, Any] = {}
         self.rejects: list[Any] = []
         self.recent: list[Any] = []
         self.shifted: Any = None
@@ -115,7 +116,7 @@ class Agent:
 
     def restore(self, m: float, g: int) -> float:
         """Return an own reading, from a standardized one."""
-        return float(inverse(self.centre[g, 0] + self.sd[g, 0] * m, g))
+        return float(inverse(self.centre[g, 0] + self.sd[g, 0] * np.clip(m, -6, 6), g))
 
     # ------------------------------------------------------------------- hear
 
@@ -166,7 +167,7 @@ class Agent:
     def clean_start(self, t: int) -> None:
         """Count again, without values 10 MADs off both their sensor and their step."""
         of = {j: [u for u in range(t + 1) if self.heard(u, j)] for j in range(self.k1)}
-        every = [self.value[u, j] for j in of for u in of[j]]
+        every = np.array([self.value[u, j] for j in of for u in of[j]])
         if len(every) < 5:
             return
         middle = np.median(every)
@@ -288,7 +289,7 @@ class Agent:
     def predict(
         self, at: int, last: int, mode: int, used: bool, hidden: int = 0
     ) -> Any:
-        """Return mean and std of the standardized own reading, its case, the transform."""
+        """Return mean and std of the standardized reading, its case, the transform."""
         hide = np.zeros((2, self.k1), int)
         hide[0] = at - last if mode == AHEAD else 0
         if hidden:
@@ -410,7 +411,7 @@ class Agent:
             np.trace(self.S.astype(float)) / (own.sum() + 1e-9) * self.lam ** (lags / 2)
         )
         self.ac = (n * pooled + 10 * np.exp(-lags / 4)) / (n + 10)
-        self.tau = 2 * np.sum(self.ac**2) - 1
+        self.tau = max(2 * np.sum(self.ac**2) - 1, 1.0)
         self.alpha = NU / (NU + n / self.tau)
         low = np.tril_indices(self.k1, -1)
         y = (now / np.sqrt(np.outer(own + 1e-3, own + 1e-3)))[low]
@@ -429,7 +430,7 @@ def run(
 ) -> Any:
     """Run all agents over values (steps, agents); return what the last hearing found.
 
-    ``near[i]`` are the sensors that i hears, itself first, ``apart[i]`` their distances.
+    ``near[i]`` are the sensors that i hears, itself first, ``apart[i]`` how far apart.
     """
     plain = {"window": 24, "stale": 12, "period": 0, "memory": 700, "coverage": 0.9}
     c = {**plain, "is_robust": True, **c}

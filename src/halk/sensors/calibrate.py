@@ -109,8 +109,7 @@ def find_factors(
 
 def _quantile(ranked: Vector, weights: Vector, cover: float) -> float:
     """Return the score at a share of the weight, a little more for few scores."""
-    total = float(weights[-1])
-    wanted = min(cover * (1 + 1 / total), 1.0) * total
+    wanted = min(cover * (1 + 1 / len(ranked)), 1.0) * weights[-1]
     k = min(int(np.searchsorted(weights, wanted)), len(ranked) - 1)
     return float(ranked[k])
 

@@ -35,7 +35,7 @@ from halk.sensors.order import Line, find_far, find_line, sort_rows
 Progress = Callable[[str, float], None]
 """Told what is done, and which share of it is."""
 
-ENOUGH, DRAWS = 1_500, 5
+ENOUGH, DRAWS = 1_000, 5
 """Readings to judge by: small tables hide a tenth again and again, so many times."""
 
 WINDOW = 400_000
@@ -274,9 +274,11 @@ def choose(
     Raises
     ------
     ValueError
-        If the method asked for does not suit the table.
+        If there are no readings, or the method asked for does not suit them.
     """
     known = sort_rows(rows)
+    if not len(known.y):
+        raise ValueError("rows must hold readings, got none with a value")
     line = find_line(site.schema, known)
     options = {name: value for name, value in options.items() if value is not None}
     names, skipped = list_methods(site, known, line, options)
@@ -296,18 +298,30 @@ def choose(
         runs.append(trial.run(name, options, report))
     judge = _Judge(trial, runs, scale, coverage)
     ranked = judge.rank()
-    best = _find_best([one for one in ranked if one.name in allowed], judge)
+    if quick or not len(trial.y):
+        best = next(one for one in ranked if one.name == allowed[0])
+        why = "nothing was compared" if quick else "too few readings to compare methods"
+        reason = f"{best.name}: {describe_structure(line, skipped)}; {why}"
+    else:
+        best = _find_best([one for one in ranked if one.name in allowed], judge)
+        reason = explain(ranked, best, site.schema.unit)
+    if method:
+        reason = f"{best.name} was asked for; {reason}"
     run = next(run for run in runs if run.name == best.name)
-    unit = site.schema.unit
-    reason = explain(ranked, best, unit)
-    if quick:
-        reason = f"{best.name}: by the structure of the table; nothing was compared"
-    elif method:
-        reason = f"{best.name}: asked for; {reason}"
     return Comparison(
         best.name, reason, tuple(ranked), judge.calibrate(run), skipped,
-        pattern.as_dict(), len(trial.draws), unit, options, judge.measure_sensors(run),
+        pattern.as_dict(), len(trial.draws), site.schema.unit, options,
+        judge.measure_sensors(run),
     )  # fmt: skip
+
+
+def describe_structure(line: Line, skipped: dict[str, str]) -> str:
+    """Return what is seen of a table without judging methods."""
+    if "neighbours" not in skipped:
+        return "several sensors are read at the same times"
+    if line.is_time and line.is_only:
+        return "sensors are hardly read at the same times"
+    return "readings do not depend on the time alone"
 
 
 def _find_allowed(
@@ -340,6 +354,6 @@ def explain(ranked: list[Judged], best: Judged, unit: str = "") -> str:
     told = [one for one in others if one.is_model != best.is_model][:1]
     told += [one for one in others if one not in told][: 2 - len(told)]
     for one in sorted(told, key=lambda one: one.error):
-        said += f", {one.name}'s {one.error:.3g}"
+        said += f", {one.name}'{'' if one.name.endswith('s') else 's'} {one.error:.3g}"
     said += f" (mean absolute error on {best.fill[ALL].cells:,} hidden readings)"
     return said if best.is_model else f"{said}; a simple method is best here"

@@ -18,8 +18,11 @@ from halk.sensors.order import Track, find_line, hash_rows, sort_rows
 NEIGHBOURS = 6
 """Nearest sensors that each talks to, unless the user gives a graph."""
 
-TOLERANCE = 0.05
+TOLERANCE = 0.1
 """How far neighbours' functions may differ, in stds of the readings."""
+
+KERNEL = "matern52"
+"""Smooth enough for temperature over depth, and rough enough for its thermocline."""
 
 MOST = 100_000
 """Readings that are learned at most; of more, so many at random. Tables beyond it are
@@ -67,7 +70,7 @@ class FieldModel:
         self.encoder = Encoder(self.site, rows, self.features)
         self.track = Track(find_line(self.site.schema, rows), rows)
         sensor, y = rows.sensor[order], rows.y[order]
-        self.learner = NewtonHALK(self.make_network(float(y.std())))
+        self.learner = NewtonHALK(self.make_network(float(y.std())), KERNEL)
         self.learner.learn_readings(
             sensor, self.encoder.encode(sensor, rows.x[order]), y
         )

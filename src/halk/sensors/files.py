@@ -21,22 +21,22 @@ from halk.data.readings import Readings
 from halk.data.schema import Schema
 from halk.data.sensors import Sensors
 from halk.errors import CheckpointError
+from halk.sensors.batches import Batch, restore, state_of
 from halk.sensors.comparison import Comparison
 from halk.sensors.method import Graph, Site
 
 if TYPE_CHECKING:
     from halk.sensors.model import SensorModel
 
-_STATE, _BEFORE = "state.", "before."
+_STATE = "state."
 
 
 def save(model: SensorModel, path: str | PathLike[str]) -> None:
     """Save a model whole, or not at all."""
-    from halk.sensors.model import state_of  # noqa: PLC0415  each needs the other
-
     header = {
         "schema": model.schema.as_dict(), "sensors": model.sensors.as_dict(),
-        "sizes": list(model.sizes), "seed": model.site.seed, "coverage": model.coverage,
+        "batches": list(map(list, model.batches)), "seed": model.site.seed,
+        "coverage": model.coverage,
         "comparison": model.comparison.as_dict(),
         "findings": [one.as_dict() for one in model.findings.sorted],
     }  # fmt: skip
@@ -50,11 +50,6 @@ def save(model: SensorModel, path: str | PathLike[str]) -> None:
     if model.site.graph is not None:
         arrays["pairs"], arrays["tolerance"] = model.site.graph
     header["has_state"] = _put(arrays, _STATE, state_of(model.method))
-    if model.before is not None:
-        header["before"] = {
-            "n_sensors": model.before.n_sensors, "sizes": list(model.before.sizes),
-            "has_state": _put(arrays, _BEFORE, model.before.state),
-        }  # fmt: skip
     with replacing(path) as file:
         file.write(pack({"sensors": header}, arrays))
 
@@ -103,11 +98,7 @@ def load(path: str | PathLike[str], cls: type[SensorModel]) -> SensorModel:
 def _rebuilt(
     found: dict[str, Any], arrays: Arrays, cls: type[SensorModel]
 ) -> SensorModel:
-    from halk.sensors.model import Before, restore  # noqa: PLC0415
-
     state = _take(arrays, _STATE, found["has_state"])
-    was = found.get("before")
-    before_state = _take(arrays, _BEFORE, bool(was and was["has_state"]))
     own = {name: values.copy() for name, values in arrays.items()}
     graph = Graph(own["pairs"], own["tolerance"]) if "pairs" in own else None
     site = Site(
@@ -118,17 +109,15 @@ def _rebuilt(
     if not len(rows.sensor) == len(rows.x) == len(rows.y):
         refuse("is not consistent: numbers of readings differ")
     comparison = Comparison.from_dict(found["comparison"])
-    sizes = tuple(map(int, found["sizes"]))
-    method = restore(comparison, site, rows, sizes, state)
+    batches = tuple(Batch(*map(int, one)) for one in found["batches"])
+    method = restore(comparison, site, rows, batches, state)
     model = cls(site, comparison, method, rows, float(found["coverage"]))
     model.findings.found = [
         Finding(one["level"], one["code"], one["message"], one["advice"],
                 tuple(one["places"]))
         for one in found["findings"]
     ]  # fmt: skip
-    model.sizes = sizes
-    if was is not None:
-        model.before = Before(int(was["n_sensors"]), tuple(was["sizes"]), before_state)
+    model.batches = batches
     return model
 
 

@@ -20,6 +20,7 @@ from halk.data.table import Table, plain, to_words
 from halk.data.times import format_duration, to_datetimes, to_duration
 from halk.data.write import add_rows, with_added
 from halk.errors import DataError
+from halk.sensors.batches import join
 from halk.sensors.join import add_station, name_at
 from halk.sensors.method import Estimates
 
@@ -350,10 +351,15 @@ def _station(
     assert rows is not None
     assert found.table is not None
     site = add_station(model.site, at)
-    method = model.with_readings(fresh, site)
     x = np.unique(rows.x[rows.is_usable], axis=0)
-    sensor = np.full(len(x), len(site.sensors.names) - 1)
-    made = model.estimate(sensor, x, causal=causal, method=method)
+    if hasattr(model.method, "estimate_at"):
+        known: Any = model.with_readings(fresh) if len(fresh.y) else model.method
+        made = known.estimate_at(np.tile(at, (len(x), 1)), x, causal=causal)
+    else:
+        method = model.comparison.make(site)
+        method.fit(join(model.readings, fresh))
+        sensor = np.full(len(x), len(site.sensors.names) - 1)
+        made = model.estimate(sensor, x, causal=causal, method=method)
     columns: list[Any] = [to_words([name_at(at)] * len(x))]
     for one, values in zip(schema.inputs, x.T, strict=True):
         columns.append(to_datetimes(values) if one.kind == TIME else values)

@@ -109,7 +109,7 @@ def list_methods(
     if not has_common or len(rows.x.T) > 1:
         skipped["neighbours"] = (
             "sensors are hardly read at the same times" if is_series
-            else "readings depend on more than the time"
+            else "readings do not depend on the time alone"
         )  # fmt: skip
     if has_common and len(rows.y) > FIELD_MOST:
         skipped["field"] = f"more than {FIELD_MOST:,} readings at the same times"

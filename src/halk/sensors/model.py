@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -25,6 +24,17 @@ from halk.data.suspicions import (
 from halk.errors import DataError
 from halk.sensors import files, fill
 from halk.sensors import forecast as horizon
+from halk.sensors.batches import (
+    Batch,
+    advance,
+    join,
+    parts,
+    replay,
+    restore,
+    state_of,
+    take,
+    without_first,
+)
 from halk.sensors.calibrate import Calibration
 from halk.sensors.comparison import Comparison
 from halk.sensors.join import add_sensors
@@ -71,14 +81,6 @@ class Update(NamedTuple):
     findings: Findings
 
 
-class Before(NamedTuple):
-    """What it takes to undo an update."""
-
-    n_sensors: int
-    sizes: tuple[int, ...]
-    state: Mapping[str, NDArray[Any]] | None  # of a method that goes on as a stream
-
-
 class SensorModel:
     """A model of every sensor of a network, learned from a table.
 
@@ -94,8 +96,8 @@ class SensorModel:
         The chosen one, which has learned everything.
     readings : Readings
         All that it learned, up to :data:`KEPT`, the latest last.
-    sizes : tuple of int
-        Of these, how many were fitted, and how many came with each update since.
+    batches : tuple of Batch
+        How many of these were fitted, and how many came with each update since.
     coverage : float
         Share of readings that intervals are to cover.
     findings : Findings
@@ -112,9 +114,9 @@ class SensorModel:
     ) -> None:
         self.site, self.comparison, self.method = site, comparison, method
         self.readings, self.coverage = readings, coverage
-        self.sizes: tuple[int, ...] = (len(readings.y),)
+        first = Batch(len(readings.y), len(site.sensors.names))
+        self.batches: tuple[Batch, ...] = (first,)
         self.findings = Findings()
-        self.before: Before | None = None
 
     @property
     def schema(self) -> Schema:
@@ -222,7 +224,7 @@ class SensorModel:
 
         That of all readings for a sensor with fewer than :data:`FEW`.
         """
-        V, (sensor, _, y) = len(self.sensors.names), _parts(self.readings)
+        V, (sensor, _, y) = len(self.sensors.names), parts(self.readings)
         count = np.maximum(np.bincount(sensor, minlength=V), 1)
         mean = np.bincount(sensor, y, V) / count
         square = np.bincount(sensor, (y - mean[sensor]) ** 2, V) / count
@@ -294,62 +296,50 @@ class SensorModel:
         return error, float(is_in[is_known].mean()) if is_known.any() else float("nan")
 
     def _go_on(self, site: Site, fresh: Readings) -> None:
-        """Learn readings, keeping what it takes to undo that."""
-        method = self.with_readings(fresh, site)
+        """Learn readings; a sensor that is new joins."""
+        self.method = self.with_readings(fresh, site)
         readings = join(self.readings, fresh)
-        is_stream = self._goes_on(site)
         n_dropped = max(len(readings.y) - KEPT, 0)
-        sizes = _without_first(self.sizes, n_dropped)
-        n_sensors = len(self.sensors.names)
-        self.before = Before(n_sensors, sizes, state_of(self.method))
-        self.readings = Readings(*(part[n_dropped:] for part in _parts(readings)))
-        n_fresh = len(self.readings.y) - sum(sizes)
-        self.sizes = (*sizes, n_fresh) if is_stream else (len(self.readings.y),)
-        self.site, self.method = site, method
-
-    def _goes_on(self, site: Site) -> bool:
-        """Return whether the method takes more readings without a new fit."""
-        has_new = len(site.sensors.names) > len(self.sensors.names)
-        return hasattr(self.method, "update") and not has_new
+        new = Batch(len(fresh.y), len(site.sensors.names))
+        self.batches = without_first((*self.batches, new), n_dropped)
+        self.readings = take(readings, slice(n_dropped, None))
+        self.site = site
 
     def undo(self) -> None:
-        """Go back to what the model was before the last update.
+        """Go back to what the model was before the last update, bit for bit.
+
+        What is left is learned again, in the batches in which it came.
 
         Raises
         ------
         DataError
-            If there was none, or it was undone already.
+            If there was none, or all were undone already.
         """
-        if self.before is None:
-            raise DataError("there is no update to undo; a model keeps the last one")
-        before = self.before
-        rows = Readings(*(part[: sum(before.sizes)] for part in _parts(self.readings)))
-        sensors = self.sensors.subset(np.arange(before.n_sensors))
+        left = self.batches[:-1]
+        n_left = sum(batch.n_readings for batch in left)
+        if not n_left:
+            raise DataError("there is no update to undo: the model is as it was fitted")
+        rows = take(self.readings, slice(n_left))
+        sensors = self.sensors.subset(np.arange(left[-1].n_sensors))
         site = self.site._replace(sensors=sensors)
-        self.method = restore(self.comparison, site, rows, before.sizes, before.state)
-        self.sizes = before.sizes
-        self.site, self.readings, self.before = site, rows, None
+        self.method = replay(self.comparison, site, rows, left)
+        self.site, self.readings, self.batches = site, rows, left
 
     def unknown(self, rows: Readings) -> Readings:
         """Return readings that the model does not have, each once."""
         both = join(self.readings, rows)
         is_new = ~find_copies(both)[len(self.readings.y) :]
-        return Readings(*(part[is_new] for part in _parts(rows)))
+        return Readings(*(part[is_new] for part in parts(rows)))
 
     def with_readings(self, fresh: Readings, site: Site | None = None) -> Method:
         """Return a method that knows more readings; the model's own stays as it is."""
-        site = site or self.site
-        if not self._goes_on(site):
-            method = self.comparison.make(site)
-            method.fit(join(self.readings, fresh))
-            return method
-        made: Any = restore(
-            self.comparison, self.site, self.readings, self.sizes,
-            state_of(self.method),
-        )  # fmt: skip
-        made.update(fresh)
-        known: Method = made
-        return known
+        known: Method = self.method
+        if hasattr(known, "update"):
+            known = restore(
+                self.comparison, self.site, self.readings, self.batches,
+                state_of(self.method),
+            )  # fmt: skip
+        return advance(known, self.comparison, site or self.site, self.readings, fresh)
 
     # tables
 
@@ -413,50 +403,6 @@ class SensorModel:
     def load(cls, path: str | PathLike[str]) -> SensorModel:
         """Return a model that was saved; it goes on as if it had never stopped."""
         return files.load(path, cls)
-
-
-def _parts(rows: Readings) -> tuple[Any, Any, Any]:
-    return rows.sensor, rows.x, rows.y
-
-
-def join(one: Readings, other: Readings) -> Readings:
-    """Return the readings of both, one after the other."""
-    pairs = zip(_parts(one), _parts(other), strict=True)
-    return Readings(*(np.concatenate(pair) for pair in pairs))
-
-
-def state_of(method: Method) -> Mapping[str, NDArray[Any]] | None:
-    """Return what a method has learned; None if it is fitted anew from readings."""
-    if not hasattr(method, "state_dict"):
-        return None
-    state: Mapping[str, NDArray[Any]] = method.state_dict()
-    return state
-
-
-def _without_first(sizes: tuple[int, ...], n: int) -> tuple[int, ...]:
-    """Return sizes of parts of which the first ``n`` readings are gone."""
-    ends = np.maximum(np.cumsum(sizes) - n, 0)
-    return tuple(np.diff(ends, prepend=0).tolist())
-
-
-def restore(
-    comparison: Comparison,
-    site: Site,
-    rows: Readings,
-    sizes: tuple[int, ...],
-    state: Mapping[str, NDArray[Any]] | None,
-) -> Method:
-    """Return the chosen method as it was: from its state, or from its readings."""
-    made: Any = comparison.make(site)
-    if state is not None:
-        made.load_state_dict(state)
-    else:
-        ends = np.cumsum(sizes).tolist()
-        made.fit(Readings(*(part[: ends[0]] for part in _parts(rows))))
-        for start, end in pairwise(ends):
-            made.update(Readings(*(part[start:end] for part in _parts(rows))))
-    method: Method = made
-    return method
 
 
 def extend(known: Calibration, n_new: int) -> Calibration:

@@ -14,8 +14,9 @@ are heard once, as a stream.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,10 +25,11 @@ from scipy.spatial import cKDTree
 
 from halk import _core
 from halk._places import embed, measure_distances
-from halk._validation import Indices, Matrix
+from halk._validation import Indices, Matrix, Vector
 from halk.data.readings import Readings
 from halk.data.schema import TIME
-from halk.sensors.grid import average_cells, make_grid
+from halk.data.sensors import Sensors
+from halk.sensors.grid import Grid, average_cells, make_grid
 from halk.sensors.method import BINS, Estimates, Site
 
 NO_READING, ACCEPTED, SUSPECT, STUCK, SHIFT = range(5)
@@ -156,8 +158,9 @@ class NeighbourModel:
             part = (hearing / self.hearings, (hearing + 1) / self.hearings)
             self._hear(heard, 0, hearing == 0, is_last, part)
             if not is_last:
+                lasting = [e for e in self._events if self._has_lasted(e)]
                 heard = self._leave_out_spells()
-                self._core.rewind()
+                self._core.rewind(np.array(lasting).reshape(-1, 6))
 
     def update(self, rows: Readings) -> None:
         """Hear more readings, as a stream; earlier steps count at the next fit."""
@@ -170,19 +173,58 @@ class NeighbourModel:
         shape = (self.grid.n_rows, self.n_sensors)
         mean, count = average_cells(at[kept], rows.sensor[kept], rows.y[kept], shape)
         new = shape[0] - known
-        self.values = _grow(self.values, new, np.nan)
-        self.counts = _grow(self.counts, new, 0)
-        self.flag = _grow(self.flag, new, NO_READING)
+        self._grow_rows(new)
         total = self.counts + count
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(self.counts > 0, count / total, 1.0)
             old = np.where(self.counts > 0, self.values, 0.0)
             self.values = np.where(count > 0, old + share * (mean - old), self.values)
+        is_late = (count > 0) & (self.flag == NO_READING)
+        is_late[known:] = False
+        self.flag[is_late] = ACCEPTED
         self.counts = total
-        self._now.grow(new)
-        self._fill.grow(new)
         if new:
             self._hear(self.values, known, True, True, (0.0, 1.0))
+
+    def join(self, sensors: Sensors) -> None:
+        """Let more sensors join: ``sensors`` has those there are, then the new ones.
+
+        The others do not hear them until the next fit.
+
+        Raises
+        ------
+        ValueError
+            If the sensors there are do not come first, or places are not known.
+        """
+        known = self.site.sensors.names
+        if sensors.names[: len(known)] != known:
+            raise ValueError(
+                "sensors must begin with those the model has, in their order, got "
+                + ", ".join(sensors.names)
+            )
+        if sensors.positions is None:
+            raise ValueError("sensors must have places: who is near is not known")
+        self.site = self.site._replace(sensors=sensors)
+        near, apart = self._find_neighbours()
+        for i in range(len(known), len(sensors.names)):
+            # the new ones hear those before only
+            kept = np.flatnonzero(near[i] <= i)
+            self._near.append(near[i][kept])
+            self._apart.append(np.ascontiguousarray(apart[i][np.ix_(kept, kept)]))
+            self._add_agent(self._core, i)
+        more = len(sensors.names) - len(known)
+        self.values = _widen(self.values, more, np.nan)
+        self.counts = _widen(self.counts, more, 0)
+        self.flag = _widen(self.flag, more, NO_READING)
+        self._now.widen(more)
+        self._fill.widen(more)
+
+    def _grow_rows(self, n: int) -> None:
+        self.values = _grow(self.values, n, np.nan)
+        self.counts = _grow(self.counts, n, 0)
+        self.flag = _grow(self.flag, n, NO_READING)
+        self._now.grow(n)
+        self._fill.grow(n)
 
     def _hear(
         self,
@@ -264,6 +306,25 @@ class NeighbourModel:
             self._flag_spell(STUCK, sensor, start, self._end_run(sensor, start))
         return np.where(self.flag == NO_READING, self.values, np.nan)
 
+    def _has_lasted(self, event: Vector) -> bool:
+        """Return whether it is a shift after which the sensor differs from others."""
+        if event[2] != _SHIFTED:
+            return False
+        at, sensor, long = int(event[3]), int(event[1]), 10 * self.window
+        rows = slice(max(at - long, 0), at + long)
+        own, others = (
+            self.values[rows, sensor],
+            self.values[rows, self._near[sensor][1:]],
+        )
+        n = np.isfinite(others).sum(axis=1)
+        around = np.nansum(others, axis=1) / np.maximum(n, 1)
+        differs = own - np.where((n > 0) | (others.shape[1] == 0), around, np.nan)
+        early, late = differs[: at - rows.start], differs[at - rows.start :]
+        if not np.isfinite(early).any() or not np.isfinite(late).any():
+            return False
+        jump = np.nanmedian(late) - np.nanmedian(early)
+        return bool(jump / (event[5] - event[4]) > 0.5)
+
     def _end_run(self, sensor: int, start: int) -> int:
         """Return the row after a run of equal readings."""
         column = self.values[start:, sensor]
@@ -291,7 +352,7 @@ class NeighbourModel:
         r, i = row[inside], sensor[inside]
         source = self._now if causal else self._fill
         value, bin_ = source.at(r, i), source.bin[r, i]
-        is_read = np.isin(self.flag[r, i], (ACCEPTED, SHIFT)) & (bin_ < 0)
+        is_read = np.isin(self.flag[r, i], (ACCEPTED, SHIFT)) | (bin_ < 0)
         value[is_read] = self.values[r, i][is_read, None] * [1, 0, 1, 1]
         out[inside], bins[inside] = value, np.where(bin_ < 0, 0, bin_)
         ahead = row >= n
@@ -333,13 +394,16 @@ class NeighbourModel:
         core = _core.NeighbourNetwork(
             self.window, 12, self._period(), self.memory, self.coverage, True
         )
-        hears = [set(who.tolist()) for who in self._near]
-        for i, (who, apart) in enumerate(zip(self._near, self._apart, strict=True)):
-            blind = np.array([i not in hears[j] for j in who], np.int8)
-            core.add(
-                who, blind, apart, _key(self.site.seed, self.site.sensors.names[i])
-            )
+        for i in range(self.n_sensors):
+            self._add_agent(core, i)
         return core
+
+    def _add_agent(self, core: _core.NeighbourNetwork, i: int) -> None:
+        who = self._near[i]
+        n = len(self._near)
+        blind = [j >= n or i not in self._near[j] for j in who.tolist()]
+        key = _key(self.site.seed, self.site.sensors.names[i])
+        core.add(who, np.array(blind, np.int8), self._apart[i], key)
 
     def _period(self) -> int:
         """Return the steps of a day, 0 if there is no telling."""
@@ -347,6 +411,118 @@ class NeighbourModel:
         is_whole = abs(steps - round(steps)) < 0.02 * steps
         is_time = self.site.schema.inputs[0].kind == TIME
         return round(steps) if is_time and is_whole and steps >= 2 else 0
+
+    # ----------------------------------------------------------- virtual stations
+
+    def estimate_at(
+        self, places: Matrix, x: Matrix, *, causal: bool = False
+    ) -> Estimates:
+        """Return what sensors would have read at places that have none.
+
+        Simple kriging of the standardized readings, or estimates, of the nearest
+        sensors at that time, with the prior these sensors fitted; mean and std are
+        interpolated between them.
+
+        Parameters
+        ----------
+        places : array (n, 2)
+            As the positions of the sensors.
+        x : array (n, 1)
+        """
+        sensors = self.site.sensors
+        if sensors.positions is None:
+            raise ValueError(
+                "sensors must have places for an estimate at another place"
+            )
+        metric = "haversine" if sensors.is_geographic else "euclidean"
+        places = np.asarray(places, float)
+        found = np.full((len(places), 4), np.nan)
+        bins = np.full(len(places), BINS - 1)
+        spots, which = np.unique(places, axis=0, return_inverse=True)
+        for k, spot in enumerate(spots):
+            rows = np.flatnonzero(which.reshape(-1) == k)
+            found[rows] = self._krige(spot, np.asarray(x)[rows], metric, causal)
+        value, std, low, high = found.T.copy()
+        return Estimates(value, std, low, high, bins)
+
+    def _krige(self, place: Matrix, x: Matrix, metric: str, causal: bool) -> Matrix:
+        """Return (n, 4): value, std, low and high at a place."""
+        positions = self.site.sensors.positions
+        assert positions is not None
+        n = len(positions)
+        far = measure_distances(np.repeat(place[None], n, axis=0), positions, metric)
+        near = np.argsort(far, kind="stable")[: self.neighbours]
+        far, K = far[near], len(near)
+        a, b = np.repeat(near, K), np.tile(near, K)
+        among = measure_distances(positions[a], positions[b], metric).reshape(K, K)
+        prior = self._core.prior()
+        weight = 1 / np.maximum(far, 1e-3 * among.mean() + 1e-12) ** 2
+        weight /= weight.sum()
+        sill, reach = float(weight @ prior["sill"][near]), weight @ prior["range"][near]
+        centre, std = prior["mean"][near], prior["std"][near]
+        R = sill * np.exp(-among / reach)
+        np.fill_diagonal(R, 1.0)
+        c = sill * np.exp(-far / reach)
+        each = self.estimate(
+            np.tile(near, len(x)), np.repeat(x, K, axis=0), causal=causal
+        )
+        value, noise = each.value.reshape(-1, K), each.std.reshape(-1, K) / std
+        z = np.nan_to_num((value - centre) / std)
+        noise = np.where(np.isnan(value), 1e6, np.nan_to_num(noise))
+        C = R + np.einsum("nk,kj->nkj", noise**2, np.eye(K)) + 0.01 * np.eye(K)
+        w = np.linalg.solve(C, np.broadcast_to(c, (len(x), K))[..., None])[..., 0]
+        own = float(weight @ std)
+        # the level: as far off as that of a sensor would be by the others
+        pull = 1 / np.maximum(among, 1e-3 * among.mean() + 1e-12) ** 2
+        np.fill_diagonal(pull, 0.0)
+        level = centre - pull @ centre / np.maximum(pull.sum(axis=1), 1e-300)
+        var = own**2 * np.maximum(1 - w @ c, 1e-3) + float(np.mean(level**2))
+        mean = weight @ centre + own * (w * z).sum(axis=1)
+        half = NormalDist().inv_cdf(0.5 + 0.5 * self.coverage) * np.sqrt(var)
+        return np.column_stack([mean, np.sqrt(var), mean - half, mean + half])
+
+    # ---------------------------------------------------------------- checkpoints
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned, as arrays."""
+        judged = [[*at, *found] for at, found in self._judged.items()]
+        state = {
+            "grid": np.array([self.grid.start, self.grid.step, self.grid.longest]),
+            "taken": self.grid.taken, "values": self.values, "counts": self.counts,
+            "flag": self.flag, "events": self._events,
+            "judged": np.array(judged, float).reshape(-1, 4),
+            "heard": np.array([len(who) for who in self._near]),
+            "near": np.concatenate(self._near),
+            "apart": np.concatenate([d.ravel() for d in self._apart]),
+        }  # fmt: skip
+        for name, found in (("now", self._now), ("fill", self._fill)):
+            state |= {f"{name}.{key}": values for key, values in vars(found).items()}
+        return state | {f"core.{k}": v for k, v in self._core.state().items()}
+
+    def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take up what :meth:`state_dict` returned."""
+        start, step, longest = state["grid"].tolist()
+        self.grid = Grid(start, step, int(longest), state["taken"].copy())
+        self.values, self.counts = state["values"].copy(), state["counts"].copy()
+        self.flag, self._events = state["flag"].copy(), state["events"].copy()
+        self._judged = {
+            (int(row), int(sensor)): (expected, deviation)
+            for row, sensor, expected, deviation in state["judged"].tolist()
+        }
+        sizes = state["heard"].astype(int)
+        self._near = np.split(state["near"].astype(np.int64), np.cumsum(sizes)[:-1])
+        apart = np.split(state["apart"], np.cumsum(sizes**2)[:-1])
+        self._apart = [
+            np.ascontiguousarray(d.reshape(n, n))
+            for d, n in zip(apart, sizes, strict=True)
+        ]
+        self._now, self._fill = _Published((0, 0)), _Published((0, 0))
+        for name, found in (("now", self._now), ("fill", self._fill)):
+            for key in vars(found):
+                setattr(found, key, state[f"{name}.{key}"].copy())
+        self._core = self._make_core()
+        core = {k.removeprefix("core."): v for k, v in state.items() if "core." in k}
+        self._core.load(core)
 
     # -------------------------------------------------------------------- findings
 
@@ -425,6 +601,12 @@ class _Published:
         self.around = _grow(self.around, n, np.nan)
         self.bin = _grow(self.bin, n, -1)
 
+    def widen(self, n: int) -> None:
+        """Add sensors at the end."""
+        self.value = _widen(self.value, n, np.nan)
+        self.around = _widen(self.around, n, np.nan)
+        self.bin = _widen(self.bin, n, -1)
+
     def put(self, start: int, found: _Buffer) -> None:
         """Store rows from ``start`` on, except those before the first."""
         skipped = max(-start, 0)
@@ -441,6 +623,11 @@ class _Published:
 def _grow(values: NDArray[Any], n: int, fill: float) -> NDArray[Any]:
     more = np.full((n, *values.shape[1:]), fill, values.dtype)
     return np.concatenate([values, more])
+
+
+def _widen(values: NDArray[Any], n: int, fill: float) -> NDArray[Any]:
+    more = np.full((len(values), n, *values.shape[2:]), fill, values.dtype)
+    return np.concatenate([values, more], axis=1)
 
 
 def find_nearest(

@@ -28,21 +28,24 @@ FEW, FAR = 20, 10.0
 """Readings below which a sensor's range is that of all; and ranges beyond it that no
 reading is: codes for missing values, and worse."""
 
+INNER = (0.05, 0.95)
+"""Shares of a sensor's readings between which its range is measured."""
+
 
 def find_far(rows: Readings) -> NDArray[np.bool_]:
     """Return values that no simple method should take in, nor judge anything.
 
-    They are ten times the range of nearly all readings of the sensor, the inner 98 %,
+    They are ten times the range of nearly all readings of the sensor, the inner 90 %,
     away from it. What is milder is for models to doubt.
     """
     found = np.zeros(len(rows.y), bool)
     if len(rows.y) < FEW:
         return found
     starts = np.flatnonzero(np.diff(rows.sensor, prepend=-1))
-    of_all = np.quantile(rows.y, [0.01, 0.99])
+    of_all = np.quantile(rows.y, INNER)
     for part in np.split(np.arange(len(rows.y)), starts[1:]):
         y = rows.y[part]
-        low, high = np.quantile(y, [0.01, 0.99]) if len(part) >= FEW else of_all
+        low, high = np.quantile(y, INNER) if len(part) >= FEW else of_all
         room = FAR * (high - low) or np.inf
         found[part] = (y < low - room) | (y > high + room)
     return found

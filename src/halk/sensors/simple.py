@@ -287,12 +287,13 @@ def cut(n: int, size: int) -> list[slice]:
 class Ranges(NamedTuple):
     """Covariance of standardised readings: how they fall with distance and time.
 
-    ``(share exp(-d / space) + (1 - share) [same sensor]) / (1 + (t / time)^power)``,
-    and noise of every reading.
+    ``(share exp(-(d / space)^bend) + (1 - share) [same]) / (1 + (t / time)^power)``,
+    where [same] is 1 for readings of one sensor, and noise of every reading.
     """
 
     space: float
     time: float
+    bend: float = 1.0
     share: float = 0.9
     power: float = 1.0
     noise: float = 0.02
@@ -314,13 +315,13 @@ class Kriging(Simple):
     From own readings (two before, two after), and from what the twelve nearest sensors
     read at the time and at the times of the own nearest ones, or else last and next.
     Ranges, noise and the shape in time are those of a grid with the least error on
-    readings of the table, half of them estimated as if they were single gaps, half as
-    if in longer ones, and a third as if other readings were missing too.
+    readings of the table, a third of them estimated as if they were single gaps, others
+    as if in longer ones, and half as if other readings were missing too.
     """
 
     name = "kriging"
     NEIGHBOURS = 12
-    SAMPLE = 1_500
+    SAMPLE = 1_000
 
     def _fit(self) -> None:
         self.cells = Cells(len(self.site.sensors.names), self.track)
@@ -336,11 +337,11 @@ class Kriging(Simple):
         sensor, x = self.rows.sensor[some], self.rows.x[some]
         cell = self.cells.find(self._place(x))
         u = uniform(hash_rows(self.site.sensors.names, sensor, x, self.site.seed + 1))
-        length = np.floor(48 ** np.maximum(2 * u - 1, 0)).astype(np.int64) - 1
+        length = np.floor(48 ** np.maximum(1.5 * u - 0.5, 0)).astype(np.int64) - 1
         before = (length * ((u * 1e4) % 1)).astype(np.int64)
         context = self._find_context(sensor, cell, before, length - before)
         thin = np.random.default_rng(self.site.seed).random(context.z.shape) < 0.5
-        context.z[thin & ((u * 1e6) % 3 < 1)[:, None]] = np.nan
+        context.z[thin & ((u * 1e6) % 2 < 1)[:, None]] = np.nan
         truth = self.cells.z[cell, sensor]
         away = self.distance[self.distance > 0]
         near = float(np.median(away)) if len(away) else 1.0
@@ -348,8 +349,9 @@ class Kriging(Simple):
         least = self._judge(best, context, truth)
         for _ in range(2):
             for name, values in {
-                "time": (2.0, 6.0, 12.0, 24.0, 48.0, 96.0, 200.0, 800.0),
+                "time": (0.2, 1.0, 3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 200.0, 800.0),
                 "space": tuple(near * f for f in (0.3, 1.0, 3.0, 10.0, 30.0)),
+                "bend": (1.0, 1.8),
                 "share": (0.5, 0.8, 0.95, 1.0),
                 "power": (0.7, 1.0, 1.4, 1.8),
                 "noise": (0.001, 0.005, 0.02, 0.1, 0.3),
@@ -430,7 +432,7 @@ class Kriging(Simple):
     def _covariance(
         self, ranges: Ranges, i: Any, t: Any, j: Any, s: Any
     ) -> NDArray[np.float64]:
-        space = ranges.share * np.exp(-self.distance / ranges.space)
+        space = ranges.share * np.exp(-((self.distance / ranges.space) ** ranges.bend))
         np.fill_diagonal(space, 1.0)
         lag = np.abs(t[:, :, None] - s[:, None, :]) / ranges.time
         between: NDArray[np.float64] = space[i[:, :, None], j[:, None, :]]
