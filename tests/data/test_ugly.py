@@ -233,3 +233,11 @@ def test_doctor_says_it_in_words(capsys, name):
         )
     assert main(["doctor", name, *chart, *answers]) == 0
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_what_means_nothing_is_remembered():
+    found = examined("logger.txt")
+    again = read_more("logger.txt", found.schema, found.sensors)
+    np.testing.assert_array_equal(again.readings.y, found.readings.y)
+    saved = type(found.schema).from_dict(found.schema.as_dict())
+    assert saved == found.schema

@@ -89,7 +89,8 @@ def read_readings(
         for one in schema.inputs
     ]
     if schema.target in table.header:
-        values = read_numbers(table, schema.target, missing, schema.decimal)
+        codes = {*schema.missing, *missing}
+        values = read_numbers(table, schema.target, codes, schema.decimal)
     else:
         none = np.full(table.n_rows, np.nan)
         values = Column(schema.target, none, np.isnan(none), np.isfinite(none))

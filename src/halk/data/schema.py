@@ -70,11 +70,12 @@ class Schema:
     unit: str
     inputs: tuple[Input, ...]
     position: tuple[str, ...] = ()  # columns of readings that say where a sensor is
-    dates: str = ""  # these five as in Asked, for tables to come
+    dates: str = ""  # these six as the user said, for tables to come
     decimal: str = ""
     flags: str = ""
     good: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
+    missing: tuple[float | str, ...] = ()  # what means no reading
 
     def as_dict(self) -> dict[str, Any]:
         """Return the schema for JSON."""
