@@ -250,7 +250,7 @@ def test_inspect(model, capsys):
 def test_doctor(folder, capsys):
     shown = run(capsys, "doctor", "readings.csv", "--sensors", "sensors.csv")
     assert f"{n_readings():,} readings of 6 sensors: t_C in °C, by time" in shown.out
-    assert "rows without a value" in shown.out
+    assert "readings missing" in shown.out
     Path("bad.csv").write_text("station,time,t_C\na,2024-01-01,warm\nb,2024-01-02,3\n")
     shown = run(capsys, "doctor", "bad.csv", "--target", "t_C", code=1)
     assert "bad.csv, line 2, sensor 'a': t_C is 'warm'" in shown.out

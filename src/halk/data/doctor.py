@@ -1,6 +1,7 @@
 """What is wrong with readings before any learning: `halk doctor`."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from halk.data.findings import ERROR, Findings, suggest
@@ -42,7 +43,7 @@ def examine(
     asked : Asked, optional
         Which columns are what, and how they are written.
     missing : numbers or words
-        That stand for no reading.
+        That stand for no reading, here and in tables to come.
     skips : bool
         Whether rows that cannot be used are left out, instead of being errors.
     """
@@ -58,11 +59,14 @@ def examine(
     if places is not None:
         findings.found += places.notes
         chart = read_sensors(places, asked.sensor, findings, table.header)
+        if asked.sensor not in table.header and asked.sensor in places.header:
+            asked = asked._replace(sensor=None)  # of a column per sensor
     table = shape(table, asked, () if chart is None else chart.names, findings)
     schema = None if _is_open(findings) else find_schema(table, asked, findings)
     if schema is None or _is_open(findings) or (sensors is not None and chart is None):
         return Examined(table, schema, chart, None, findings)
-    rows, chart, schema = read_readings(table, schema, chart, findings, missing, skips)
+    schema = replace(schema, missing=tuple(missing))
+    rows, chart, schema = read_readings(table, schema, chart, findings, skips=skips)
     examine_values(table.path, schema, rows, chart, findings)
     return Examined(table, schema, chart, rows, findings)
 

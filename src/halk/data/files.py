@@ -233,14 +233,14 @@ def _split_header(
     head: list[Record], above: list[Record], comments: list[list[str]]
 ) -> tuple[list[str], list[Record]]:
     """Return the names of the columns, and the rows that follow."""
-    sizes = Counter(len(cells) for _, cells in head)
+    sizes = Counter(_length(cells) for _, cells in head)
     width = max(sizes, key=lambda size: (sizes[size], size))
     first = head[0][1]
     if comments and any(map(_is_value, first)) and len(comments[-1]) == len(first):
         # NumPy and others comment their header out
         return [comments[-1][0].lstrip("# "), *comments[-1][1:]], head
     for k, (_, cells) in enumerate(head):
-        if len(cells) < width or not any(cells[1:]):
+        if _length(cells) < width or not any(cells[1:]):
             continue  # a title
         below = [row[0] for _, row in head[k + 1 : k + 3]]
         # of a wide table, names may be numbers
@@ -252,8 +252,14 @@ def _split_header(
     return first, head[1:]
 
 
+def _length(cells: list[str]) -> int:
+    """Return how many cells there are up to the last that is filled."""
+    return max(k + 1 for k, cell in enumerate(cells) if cell)
+
+
 def _is_value(cell: str) -> bool:
-    return number(cell) == number(cell) or is_date(cell)
+    value = number(cell.replace(",", ".", 1))
+    return value == value or is_date(cell)
 
 
 def _are_units(cells: list[str], rows: list[list[str]]) -> bool:
@@ -266,6 +272,8 @@ def _are_units(cells: list[str], rows: list[list[str]]) -> bool:
         if not is_measured:  # names, remarks: no unit, or one that says so
             if not (is_empty or cell in ("1", "text", "name", "id")):
                 return False
+        elif cell == "1":  # of what has no unit
+            continue
         elif _is_value(cell) or not (is_empty or _UNIT.fullmatch(cell)):
             return False
         else:

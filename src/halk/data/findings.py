@@ -38,6 +38,17 @@ def suggest(name: str, known: Sequence[str]) -> str:
     return f", did you mean {near[0]!r}?" if near else ""
 
 
+def shorten(names: Sequence[str]) -> str:
+    """Return names in one line, of many the first and the last.
+
+    Examples
+    --------
+    >>> shorten(["a", "b"]), shorten(["1", "2", "3", "4", "5", "6"])
+    ('a, b', '1, 2, 3, ..., 6')
+    """
+    return ", ".join(names if len(names) < 6 else [*names[:3], "...", names[-1]])
+
+
 def problems(found: Sequence[str], advice: str) -> DataError:
     """Return what to raise for problems of one kind, of which a few are listed."""
     lines = _first(found)

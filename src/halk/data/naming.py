@@ -3,12 +3,17 @@
 import re
 from collections.abc import Iterable, Sequence
 
-SENSOR = ("node", "sensor", "station", "buoy", "id", "site", "agent", "name")
-LATITUDE = ("lat", "latitude")
-LONGITUDE = ("lon", "lng", "long", "longitude")
+SENSOR = (
+    "node", "sensor", "station", "buoy", "site", "location", "device", "gauge",
+    "logger", "probe", "mote", "detector", "platform", "messstelle", "id", "agent",
+    "name",
+)  # fmt: skip
+LATITUDE = ("lat", "latitude", "latitud", "latitudine", "breite", "breitengrad")
+LONGITUDE = ("lon", "lng", "long", "longitude", "longitud", "longitudine", "länge",
+             "laenge", "längengrad")  # fmt: skip
 INPUTS = ("depth_m", "depth", "time", "hour", "day")
 TIMES = ("time", "timestamp", "datetime", "date", "date_time", "epoch", "unix",
-         "unixtime")  # fmt: skip
+         "unixtime", "ts")  # fmt: skip
 CALENDAR = {
     "%Y": ("year", "yyyy", "yr"), "%m": ("month", "mon", "mm", "mo"),
     "%d": ("day", "dd", "dy"), "%H": ("hour", "hh", "hr"),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Indices, Matrix, Vector
-from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, suggest
+from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, shorten, suggest
 from halk.data.naming import are_geographic
 from halk.data.schema import TIME, Schema
 from halk.data.sensors import Sensors, refuse_outside
@@ -79,7 +79,8 @@ def read_readings(
         for one in schema.inputs
     ]
     if schema.target in table.header:
-        values = read_numbers(table, schema.target, missing, schema.decimal)
+        codes = {*schema.missing, *missing}
+        values = read_numbers(table, schema.target, codes, schema.decimal)
     else:
         none = np.full(table.n_rows, np.nan)
         values = Column(schema.target, none, np.isnan(none), np.isfinite(none))
@@ -294,6 +295,7 @@ def _indices(
         f"{suggest(names.of(row), sensors.names)}",
         level, "unknown-sensor",
         f"{table.path}: {counted(len(first), 'sensor')} not among the known ones",
-        "add them to the table of sensors, or --skip-bad to leave their rows out",
+        f"the table of sensors has {shorten(sensors.names)}: write names alike, or add "
+        f"them there, or --skip-bad to leave their rows out",
     )  # fmt: skip
     return of_name[names.codes]

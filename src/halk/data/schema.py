@@ -1,5 +1,6 @@
 """Which column of a table of readings is what."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
@@ -27,6 +28,10 @@ VALUES = ("value", "reading", "measurement", "measured", "target", "y")
 """Names of a column of values, where there is more than one of numbers."""
 
 TIME, NUMBER = "time", "number"
+
+_HOUR = re.compile(r"[A-Za-z]{0,5}[ _]?\d{1,2}(?::00|h)?")
+MANY_HOURS = 23
+"""Columns called like hours that look like a day."""
 
 MOST_FLAGS = 20
 """Different values beyond which a column does not hold flags."""
@@ -65,11 +70,12 @@ class Schema:
     unit: str
     inputs: tuple[Input, ...]
     position: tuple[str, ...] = ()  # columns of readings that say where a sensor is
-    dates: str = ""  # these five as in Asked, for tables to come
+    dates: str = ""  # these six as the user said, for tables to come
     decimal: str = ""
     flags: str = ""
     good: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
+    missing: tuple[float | str, ...] = ()  # what means no reading
 
     def as_dict(self) -> dict[str, Any]:
         """Return the schema for JSON."""
@@ -215,7 +221,15 @@ class _Finder:
         free = [n for n in others if n in self.numbers and not naming.is_flag(n)]
         free = naming.without_added(free)
         found = naming.alike(free, VALUES) or (free[0] if len(free) == 1 else "")
-        if not found and free:
+        hours = [name for name in free if _HOUR.fullmatch(name)]
+        if not found and len(hours) >= MANY_HOURS:
+            self._add(
+                "hours-apart",
+                f"{hours[0]} to {hours[-1]} look like hours of a day, each a column",
+                "write one row per reading, with date and hour, or one row per time "
+                "with a column per sensor",
+            )  # fmt: skip
+        elif not found and free:
             self._add(
                 "unclear-target", f"values could be in {', '.join(free)}",
                 "say which with --target",

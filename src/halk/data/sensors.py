@@ -14,6 +14,7 @@ from halk.data.table import (
     UNCLEAR,
     Table,
     find_decimal,
+    find_labels,
     is_number_column,
     labels,
     read_numbers,
@@ -70,13 +71,14 @@ def read_sensors(
 ) -> Sensors | None:
     """Read a table of sensors; what is wrong with it is added to the findings.
 
-    ``sensor`` is the column of names; else it is recognised, or one that ``readings``,
-    columns of another table, have too.
+    ``sensor`` is the column of names; else it is that which names columns of a table of
+    ``readings``, or is called as one of sensors is, or as one of the readings.
     """
     header = [name for name in table.header if name]
     numbers = [name for name in header if is_number_column(table, name)]
     column = (
         naming.alike(header, [sensor] if sensor else [])
+        or _find_named(table, header, readings)
         or naming.find_sensor(header)
         or naming.alike([name for name in header if name not in numbers], readings)
     )
@@ -112,6 +114,17 @@ def read_sensors(
         return None
     is_geographic = naming.are_geographic(place)
     return Sensors(tuple(names), positions, is_geographic, attributes, place)
+
+
+def _find_named(table: Table, header: list[str], readings: Sequence[str]) -> str:
+    """Return the column that names the most columns of readings, if two or more."""
+    known = {name.casefold() for name in readings}
+    counts = {
+        name: sum(label.casefold() in known for label in find_labels(table, name).names)
+        for name in header
+    }
+    best = max(counts, key=lambda name: counts[name], default="")
+    return best if counts.get(best, 0) >= 2 else ""
 
 
 def _check_names(table: Table, names: list[str], findings: Findings) -> None:

@@ -1,12 +1,13 @@
 """From a table as people keep it to one row per reading, with one column of times."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from halk.data import naming
-from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, suggest
+from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, shorten, suggest
 from halk.data.schema import Asked
 from halk.data.table import (
     Cells,
@@ -19,8 +20,16 @@ from halk.data.table import (
     is_number_column,
     read_numbers,
     take_rows,
+    to_words,
 )
-from halk.data.times import are_times, as_epoch, format_times, is_clock, to_datetimes
+from halk.data.times import (
+    DAY,
+    are_times,
+    as_epoch,
+    format_times,
+    is_clock,
+    to_datetimes,
+)
 
 VALUE, SENSOR = "value", "sensor"
 """What the columns made of a table with a column per sensor are called."""
@@ -47,7 +56,7 @@ def shape(
     if not first and "time" not in rest and are_times(table.columns[0]):
         made = replace(table, header=("time", *rest))  # an index
     if asked.inputs is None or not set(asked.inputs) <= set(made.header):
-        made = _join_clock(_join_calendar(made))
+        made = _join_hours(_join_clock(_join_calendar(made)))
     made = _read_epochs(made, {asked.target, *numbers}, findings)
     names = _find_wide(made, asked, sensors, findings)
     if names:
@@ -89,6 +98,42 @@ def _join_clock(table: Table) -> Table:
     if len(clocks) != 1 or len(dates) != 1:
         return table
     return _join(table, dates + clocks, lambda cells: " ".join(cells).strip())
+
+
+def _join_hours(table: Table) -> Table:
+    """Join a column of days and one of hours, 0 to 23 or 1 to 24."""
+    hour = naming.alike(table.header, naming.CALENDAR["%H"])
+    if not hour or not is_number_column(table, hour):
+        return table
+    hours = read_numbers(table, hour).values
+    hours = hours[np.isfinite(hours)]
+    if not len(hours) or (hours % 1).any() or hours.min() < 0 or hours.max() > 24:
+        return table
+    days = {
+        name: made
+        for name, column in zip(table.header, table.columns, strict=True)
+        if name and (made := _days(column)) is not None
+    }
+    if len(days) != 1:
+        return table
+    name, column = days.popitem()
+    k = table.header.index(name)
+    columns = [*table.columns[:k], column, *table.columns[k + 1 :]]
+    return _join(
+        replace(table, columns=columns), [name, hour],
+        lambda cells: f"{cells[0]} {cells[1].zfill(2)}:00" if all(cells) else "",
+    )  # fmt: skip
+
+
+def _days(column: Cells) -> Words | None:
+    """Return days as text, 20240131 as 2024-01-31; None if a column holds no days."""
+    if isinstance(column, Words) and are_times(column):
+        return None if any(":" in word for word in column.words) else column
+    values, what = as_epoch(column)
+    if not what.startswith("dates") or (values[np.isfinite(values)] % DAY).any():
+        return None
+    days = np.datetime_as_string(to_datetimes(values), unit="D").tolist()
+    return to_words("" if day == "NaT" else day for day in days)
 
 
 def _join_calendar(table: Table) -> Table:
@@ -149,16 +194,12 @@ def _find_wide(
     inputs, free = _split_inputs(table, asked)
     known = [name for name in free if name in set(sensors)]
     if len(known) >= 2 or (asked.wide and known):
-        left = [n for n in free if n not in known and is_number_column(table, n)]
-        if left:
-            findings.add(
-                WARNING, "unknown-columns",
-                f"{table.path}: {counted(len(left), 'column')} not read: not among the "
-                f"known sensors",
-                "add them to the table of sensors, or correct their names",
-                [f"{name!r}{suggest(name, sensors)}" for name in left],
-            )  # fmt: skip
+        left = [name for name in free if name not in known]
+        _mention_others(table, left, known, sensors, findings)
         return known
+    ends = _find_ends(free, free)
+    flags = [name for name in free if naming.is_flag(ends.get(name, ""))]
+    free = [name for name in free if name not in flags]
     silent = [name for name in free if _is_silent(table.column(name))]
     numbers = [n for n in free if is_number_column(table, n) or n in silent]
     if asked.wide:
@@ -169,26 +210,70 @@ def _find_wide(
                 f"columns are {', '.join(table.header)}",
                 "leave out --wide if every row is one reading",
             )  # fmt: skip
+        _mention_others(table, flags, numbers, numbers, findings)
         return numbers
     is_long = naming.find_sensor(free) or len(numbers) < len(free) or not inputs
     if is_long or len(numbers) - len(silent) < 2 or asked.target in table.header:
         return []
-    shown = numbers if len(numbers) < 6 else [*numbers[:3], "...", numbers[-1]]
+    shown = shorten(numbers)
     if _are_alike(table, numbers):
+        _mention_others(table, flags, numbers, numbers, findings)
         findings.add(
             NOTE, "wide",
-            f"{table.path}: read as a table with a column per sensor: "
-            f"{', '.join(shown)}", "if every row is one reading, add --long",
+            f"{table.path}: read as a table with a column per sensor: {shown}",
+            "if every row is one reading, add --long",
         )  # fmt: skip
         return numbers
     findings.add(
         ERROR, "wide-or-long",
-        f"{table.path}: no column names the sensors: {', '.join(shown)} could be "
+        f"{table.path}: no column names the sensors: {shown} could be "
         f"sensors, or different things that one sensor measures",
         "add --wide if every column is a sensor; if they are different things, add a "
         "column that names the sensor, and say which of them to learn with --target",
     )  # fmt: skip
     return []
+
+
+def _find_ends(names: Sequence[str], sensors: Sequence[str]) -> dict[str, str]:
+    """Return what names add to those of sensors, for names that do."""
+    return {
+        n: n[len(s) :] for s in sensors for n in names if n.startswith(s) and n != s
+    }
+
+
+def _mention_others(
+    table: Table,
+    others: list[str],
+    names: list[str],
+    sensors: Sequence[str],
+    findings: Findings,
+) -> None:
+    """Add columns beside those of sensors: flags, sensors that are unknown, texts."""
+    ends = _find_ends(others, names)
+    for end in sorted({end for end in ends.values() if naming.is_flag(end)}):
+        flags = [name for name in others if ends.get(name) == end]
+        words = [as_words(table.column(name)) for name in flags]
+        counts = Counter(w.words[k] for w in words for k in w.codes.tolist())
+        findings.add(
+            NOTE, "flags",
+            f"{table.path}: columns that end in {end} look like quality flags, and are "
+            f"not used",
+            f"to use only good readings, add --flags {end} --good with the good ones",
+            [f"{flag or 'empty'}: {n:,}" for flag, n in sorted(counts.items())],
+        )  # fmt: skip
+        others = [name for name in others if name not in flags]
+    left = [name for name in others if is_number_column(table, name)]
+    if left:
+        findings.add(
+            WARNING, "unknown-columns",
+            f"{table.path}: {counted(len(left), 'column')} not read: not among the "
+            f"known sensors",
+            "add them to the table of sensors, or correct their names",
+            [f"{name!r}{suggest(name, sensors)}" for name in left],
+        )  # fmt: skip
+    texts = [name for name in others if name not in left]
+    if texts:
+        findings.add(NOTE, "unused", f"{table.path}: not used: {', '.join(texts)}")
 
 
 def _split_inputs(table: Table, asked: Asked) -> tuple[list[str], list[str]]:

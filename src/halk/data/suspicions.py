@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from halk._validation import Matrix, Vector
 from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted
+from halk.data.naming import quantity_of
 from halk.data.readings import Readings
 from halk.data.schema import TIME, Schema
 from halk.data.sensors import Sensors
+from halk.data.times import format_times
 
 SENTINELS = (
     -9999.0, -999.0, -99.0, -999.9, -99.9, 999.0, 9999.0, 99999.0, -99999.0, -9999.9,
@@ -35,6 +37,9 @@ FAR_OUT = 10.0
 
 NONE: Vector = np.zeros(0)
 
+MOST_TWICE = 12
+"""Times at which most sensors read twice that look like clocks set back."""
+
 STUCK = 30
 """Same values of a sensor, one after the other, that look like a fault."""
 
@@ -44,6 +49,12 @@ UNUSUAL = 4.0
 
 ALIKE = 5.0
 """Ratio of sensors' medians up to which another factor is asked about."""
+
+IN_UNIT = 24
+"""Readings that agree in another unit, after which it is asked about."""
+
+SOUTH = -60.0
+"""Latitude beyond which hardly anybody measures."""
 
 SEVERAL = 4
 """Sensors below which there is nothing usual about them."""
@@ -71,12 +82,12 @@ def examine_values(
     _units(path, schema, read, sensors, findings)
     _swapped(path, sensors, findings)
     _few(path, read, sensors, findings)
-    _repeated(path, read, findings)
+    _repeated(path, schema, read, len(sensors.names), findings)
     _stuck(path, read, sensors, findings)
     _constant(path, schema, read.x, findings)
     n_gaps = int(rows.is_gap.sum())
     if n_gaps:
-        message = f"{path}: {counted(n_gaps, 'row')} without a value"
+        message = f"{path}: {counted(n_gaps, 'reading')} missing"
         findings.add(NOTE, "gaps", f"{message}; `halk fill` fills them")
     if len(sensors.names) == 1:
         findings.add(
@@ -161,8 +172,21 @@ def examine_far_out(
             f"others (median {middle:g}{unit}, half of them within {low:g} and "
             f"{high:g})",
             "correct or empty them if they are faults",
-            [f"{sensors.names[read.sensor[r]]!r}: {read.y[r]:g}{unit}" for r in rows],
+            [
+                f"{_place(schema, sensors, read, row)} is {read.y[row]:g}{unit}"
+                for row in rows.tolist()
+            ],
         )  # fmt: skip
+
+
+def _place(schema: Schema, sensors: Sensors, read: Readings, row: int) -> str:
+    """Return which reading it is, in words that are found in the table."""
+    inputs = [
+        format_times(read.x[[row], k])[0] if one.kind == TIME
+        else f"{one.name} {read.x[row, k]:g}"
+        for k, one in enumerate(schema.inputs)
+    ]  # fmt: skip
+    return f"{sensors.names[read.sensor[row]]!r} at {', '.join(inputs)}"
 
 
 def conversions(unit: str) -> dict[str, Callable[[Vector], Vector]]:
@@ -183,6 +207,61 @@ def _units(
     path: str, schema: Schema, read: Readings, sensors: Sensors, findings: Findings
 ) -> None:
     """Ask about sensors that read as others would in another unit."""
+    found = _find_units_at_times(schema, read, sensors)
+    known = {name for places in found.values() for name in places}
+    for unit, texts in _find_units_of_all(schema, read, sensors).items():
+        new = {name: text for name, text in texts.items() if name not in known}
+        found.setdefault(unit, {}).update(new)
+    for unit, places in found.items():
+        if places:
+            findings.add(
+                WARNING, "unit",
+                f"{path}: {counted(len(places), 'sensor')} whose {schema.target} looks "
+                f"like {unit}",
+                "if so, convert these columns or rows to the unit of the others",
+                [f"{name!r}: {text}" for name, text in places.items()],
+            )  # fmt: skip
+
+
+def _find_units_at_times(
+    schema: Schema, read: Readings, sensors: Sensors
+) -> dict[str, dict[str, str]]:
+    """Return sensors that agree with the others of the same time in another unit."""
+    found: dict[str, dict[str, str]] = {}
+    is_other = quantity_of(schema.target) not in ("", "temp")
+    if is_other or [one.kind for one in schema.inputs] != [TIME]:
+        return found
+    times, at = np.unique(read.x[:, 0], return_inverse=True)
+    order = np.lexsort((read.y, at))
+    counts = np.bincount(at, minlength=len(times))
+    first = np.cumsum(counts) - counts
+    middle = read.y[order][first + (counts - 1) // 2][at]
+    is_judged = counts[at] >= SEVERAL
+    off = np.abs(read.y - middle)
+    if not is_judged.any():
+        return found
+    usual = float(np.median(off[is_judged]))
+    for unit, convert in conversions(schema.unit).items():
+        if "times" in unit:
+            continue
+        is_one = is_judged & (off > 2 * UNUSUAL * usual) & (off > 0)
+        is_one &= np.abs(convert(read.y) - middle) <= UNUSUAL * usual
+        per_sensor = np.bincount(read.sensor[is_one], minlength=len(sensors.names))
+        for i in np.flatnonzero(per_sensor >= IN_UNIT).tolist():
+            own = np.sort(read.x[is_one & (read.sensor == i), 0])
+            inside = is_judged & (read.sensor == i)
+            inside &= (read.x[:, 0] >= own[0]) & (read.x[:, 0] <= own[-1])
+            if per_sensor[i] >= 0.9 * inside.sum():
+                begin, end = format_times(own[[0, -1]])
+                text = f"{per_sensor[i]:,} readings from {begin} to {end}"
+                found.setdefault(unit, {})[sensors.names[i]] = text
+    return found
+
+
+def _find_units_of_all(
+    schema: Schema, read: Readings, sensors: Sensors
+) -> dict[str, dict[str, str]]:
+    """Return sensors that, all in all, read as others would in another unit."""
     V = len(sensors.names)
     parts = np.split(
         read.y[np.argsort(read.sensor, kind="stable")],
@@ -190,15 +269,15 @@ def _units(
     )
     shown = [i for i in range(V) if len(parts[i]) >= FEW]
     if len(shown) < SEVERAL:
-        return
+        return {}
     low, middle, high = np.array(
         [np.quantile(parts[i], [0.25, 0.5, 0.75]) for i in shown]
     ).T
     usual, width = float(np.median(middle)), float(np.median(high - low))
     width = max(width, 1.5 * float(np.subtract(*np.quantile(middle, [0.75, 0.25]))))
     if not width:
-        return
-    found: dict[str, list[str]] = {}
+        return {}
+    found: dict[str, dict[str, str]] = {}
     small, large = np.quantile(middle, [0.2, 0.8])
     are_alike = 0 < large < ALIKE * small  # else factors are nothing strange
     for k in np.flatnonzero(np.abs(middle - usual) > UNUSUAL * width).tolist():
@@ -209,16 +288,10 @@ def _units(
             is_as_wide = 0.4 * width <= at[2] - at[0] <= 2.5 * width
             if is_as_wide and abs(at[1] - usual) <= width:
                 name = sensors.names[shown[k]]
-                text = f"{name!r}: {middle[k]:.4g} in the middle, others {usual:.4g}"
-                found.setdefault(unit, []).append(text)
+                text = f"{middle[k]:.4g} in the middle, others {usual:.4g}"
+                found.setdefault(unit, {})[name] = text
                 break
-    for unit, places in found.items():
-        findings.add(
-            WARNING, "unit",
-            f"{path}: {counted(len(places), 'sensor')} whose {schema.target} looks "
-            f"like {unit}",
-            "if so, convert these columns or rows to the unit of the others", places,
-        )  # fmt: skip
+    return found
 
 
 def _swapped(path: str, sensors: Sensors, findings: Findings) -> None:
@@ -226,19 +299,35 @@ def _swapped(path: str, sensors: Sensors, findings: Findings) -> None:
     spots = sensors.positions
     if spots is None or not sensors.is_geographic or len(spots) < SEVERAL:
         return
+    if np.median(spots[:, 0]) < SOUTH and (np.abs(spots[:, 1]) <= 90).all():
+        findings.add(
+            WARNING, "swapped",
+            f"{path}: {sensors.columns[0]} of the sensors is that of Antarctica; are "
+            f"{' and '.join(sensors.columns)} swapped?",
+            "swap the names of the two columns, if so",
+        )  # fmt: skip
     middle = np.median(spots, axis=0)
     width = np.maximum(np.median(np.abs(spots - middle), axis=0) / 0.6745, 0.05)
     away = (np.abs(spots - middle) / width).max(axis=1)
-    turned = (np.abs(spots[:, ::-1] - middle) / width).max(axis=1)
-    found = np.flatnonzero((away > 2 * UNUSUAL) & (turned < UNUSUAL)).tolist()
-    if found:
-        findings.add(
-            WARNING, "swapped",
-            f"{path}: {' and '.join(sensors.columns)} of "
-            f"{counted(len(found), 'sensor')} look swapped",
-            "swap them, if that is so",
-            [f"{sensors.names[i]!r}: {spots[i, 0]:g}, {spots[i, 1]:g}" for i in found],
-        )  # fmt: skip
+    both = " and ".join(sensors.columns)
+    for other, what, advice in (
+        (spots[:, ::-1], f"{both} swapped", "swap them, if that is so"),
+        (spots * [1, -1], "the wrong sign of longitude", "west is negative"),
+        (spots * [-1, 1], "the wrong sign of latitude", "south is negative"),
+    ):
+        right = (np.abs(other - middle) / width).max(axis=1)
+        found = np.flatnonzero((away > 2 * UNUSUAL) & (right < UNUSUAL)).tolist()
+        if found:
+            findings.add(
+                WARNING, "swapped",
+                f"{path}: {counted(len(found), 'sensor')} far from all others, as if "
+                f"with {what}",
+                advice,
+                [
+                    f"{sensors.names[i]!r}: {spots[i, 0]:g}, {spots[i, 1]:g}"
+                    for i in found
+                ],
+            )  # fmt: skip
 
 
 def _few(path: str, read: Readings, sensors: Sensors, findings: Findings) -> None:
@@ -280,8 +369,11 @@ def find_copies(read: Readings) -> NDArray[np.bool_]:
     return is_copy
 
 
-def _repeated(path: str, read: Readings, findings: Findings) -> None:
-    n = int(find_copies(read).sum())
+def _repeated(
+    path: str, schema: Schema, read: Readings, V: int, findings: Findings
+) -> None:
+    is_copy = find_copies(read)
+    n = int(is_copy.sum())
     if n:
         findings.add(
             WARNING, "repeated",
@@ -289,13 +381,27 @@ def _repeated(path: str, read: Readings, findings: Findings) -> None:
             f"learned once",
         )  # fmt: skip
     places = Readings(read.sensor, read.x, np.zeros(len(read.y)))
-    n_twice = int(find_copies(places).sum()) - n
+    is_twice = find_copies(places) & ~is_copy
+    n_twice = int(is_twice.sum())
     if n_twice:
+        hours = _find_hours_twice(schema, read.x[is_twice], V)
         findings.add(
             NOTE, "same-inputs",
             f"{path}: {counted(n_twice, 'reading')} with sensor and inputs of another, "
             f"but another value; all are learned",
+            "if clocks were set back then, write times in UTC or with their zone, such "
+            "as 2024-05-31T12:00+02:00" if hours else "", hours,
         )  # fmt: skip
+
+
+def _find_hours_twice(schema: Schema, x: Matrix, V: int) -> list[str]:
+    """Return the few times at which most sensors read twice, if there is no more."""
+    kinds = [one.kind for one in schema.inputs]
+    if kinds != [TIME]:
+        return []
+    times, counts = np.unique(x[:, 0], return_counts=True)
+    is_few = len(times) <= MOST_TWICE and (counts >= max(2, V / 2)).all()
+    return format_times(times) if is_few else []
 
 
 def _stuck(path: str, read: Readings, sensors: Sensors, findings: Findings) -> None:

@@ -15,7 +15,20 @@ from halk._validation import Indices, Vector
 from halk.data.findings import Finding
 from halk.data.naming import unit_of
 
-UNKNOWN = {"", "-", "--", "?", "na", "n/a", "nan", "nil", "none", "null", "missing"}
+UNKNOWN = {
+    "",
+    "-",
+    "--",
+    "---",
+    "?",
+    "na",
+    "n/a",
+    "nan",
+    "nil",
+    "none",
+    "null",
+    "missing",
+}
 """What cells without a value hold, in any case."""
 
 COMMA, POINT, UNCLEAR = "comma", "point", "unclear"
