@@ -157,7 +157,6 @@ class Network:
     ) -> None: ...
     def observe(self, y: float) -> None: ...
 
-
 class NewtonNetwork:
     def __init__(
         self,
