@@ -14,7 +14,7 @@ from halk.data.times import DAY, WEEK, YEAR, on_circle
 from halk.sensors.method import Site
 
 WIDE = 5.0
-"""Times its median that an input reaches if its logarithm is an input too."""
+"""Times its median that an input reaches if its logarithm is taken instead."""
 
 
 class Part(NamedTuple):
@@ -95,13 +95,15 @@ def _find_parts(site: Site, rows: Readings) -> list[Part]:
     for one, column in zip(site.schema.inputs, rows.x.T, strict=True):
         if np.ptp(column) == 0:
             continue
-        parts.append(_scaled(Part(one.name, "number"), column))
         if one.kind == TIME:
+            parts.append(_scaled(Part(one.name, "number"), column))
             parts += [Part(one.name, kind) for kind in _find_circles(column)]
         elif column.min() >= 0 and column.max() > WIDE * np.median(column):
             unit = float(np.quantile(column, 0.25)) or float(column.mean())
             part = Part(one.name, "log", unit=unit)
             parts.append(_scaled(part, _log(column, unit)))
+        else:
+            parts.append(_scaled(Part(one.name, "number"), column))
     sensors = site.sensors
     if sensors.positions is not None and len(sensors.names) > 1:
         scale = float(np.sqrt(sensors.plane().var(axis=0).mean()))

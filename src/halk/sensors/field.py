@@ -18,7 +18,7 @@ from halk.sensors.order import Track, find_line, hash_rows, sort_rows
 NEIGHBOURS = 6
 """Nearest sensors that each talks to, unless the user gives a graph."""
 
-TOLERANCE = 0.1
+TOLERANCE = 0.02
 """How far neighbours' functions may differ, in stds of the readings."""
 
 KERNEL = "matern52"
@@ -74,6 +74,7 @@ class FieldModel:
         self.learner.learn_readings(
             sensor, self.encoder.encode(sensor, rows.x[order]), y
         )
+        self.learner.search_again()  # with all readings, if they are still few
 
     def make_network(self, std: float) -> Network:
         """Return who talks to whom, with tolerances in the unit of readings."""
