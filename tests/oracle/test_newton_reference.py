@@ -139,7 +139,9 @@ def test_two_agents_approach_the_joint_minimiser_at_fixed_multipliers(rng):
     gaps = [lagrangian(apart @ K, [w @ K @ w for w in apart]) - least]
 
     settings = PLAIN | {"novelty": 1e-6, "noise": 0.1, "regularization": lam}
-    learner = network(first_multiplier=mu, dual_gain=0.0, **settings)
+    learner = network(dual_gain=0.0, **settings)
+    for agent in learner.agents:
+        agent.multipliers[:] = agent.told[:] = mu
     for n_passes in (2, 20, 200):
         while learner.agents[0].n_readings < n_passes * n:
             rows = np.array([rng.permutation(n), n + rng.permutation(n)]).T
@@ -189,7 +191,8 @@ def test_multipliers_follow_the_formula_of_n5(rng):
     edges = ring(3, 1)
     gamma, kappa, t0, nu = 0.02, 1.5, 5.0, 0.003
     learner = network(3, edges, gamma, dual_gain=kappa, warm_up=t0, tightening=nu)
-    mu, size = np.full(6, 0.1), np.full(6, NAN)
+    noise = learner.agents[0].settings.noise
+    mu, size = np.full(6, 0.1 * noise / (noise + 2 * gamma)), np.full(6, NAN)
     for n, (x, y) in enumerate(zip(X, Y, strict=True), start=1):
         info, before = learner.step(x, y), mu.copy()
         for e, (i, _) in enumerate(edges):
