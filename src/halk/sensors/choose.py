@@ -42,8 +42,8 @@ ENOUGH, DRAWS = 1_000, 5
 WINDOW = 400_000
 """Readings, the latest, that methods are judged on; of longer tables."""
 
-QUICK = 2_000
-"""Readings to hide where only intervals are to be made."""
+QUICK, QUICK_WINDOW = 2_000, 100_000
+"""Readings to hide where only intervals are to be made, and of how many."""
 
 MARGIN = 0.01
 """Share of the best model's error by which a simple method must be better."""
@@ -236,12 +236,12 @@ def measure_scale(n_sensors: int, rows: Readings) -> Vector:
     return np.asarray(np.where((count < 5) | (std <= 0), overall or 1.0, std))
 
 
-def _take_latest(rows: Readings, line: Line) -> Readings:
+def _take_latest(rows: Readings, line: Line, most: int) -> Readings:
     """Return the latest readings of a long table in time, those of all sensors."""
-    if not line.is_time or len(rows.y) <= WINDOW:
+    if not line.is_time or len(rows.y) <= most:
         return rows
     times = rows.x[:, line.column]
-    kept = times >= np.partition(times, -WINDOW)[-WINDOW]
+    kept = times >= np.partition(times, -most)[-most]
     return Readings(rows.sensor[kept], rows.x[kept], rows.y[kept])
 
 
@@ -292,7 +292,7 @@ def choose(
         names = allowed[:1]
     scale = measure_scale(len(site.sensors.names), known)
     pattern = find_pattern(site.schema, rows)
-    part = _take_latest(known, line)
+    part = _take_latest(known, line, QUICK_WINDOW if quick else WINDOW)
     trial = _Trial(site, line, part, pattern, QUICK if quick else MOST)
     runs = []
     for k, name in enumerate(names):
