@@ -238,10 +238,7 @@ def test_a_new_sensor_joins_by_an_update(model, capsys):
 
 def test_inspect(model, capsys):
     shown = run(capsys, "inspect", model)
-    for words in (
-        "Linear interpolation was asked for; nothing was",
-        "Sensors, those that are predicted",
-    ):
+    for words in ("Linear interpolation was asked for;", "Sensors, those that are"):
         assert words in shown.out
     told = json.loads(run(capsys, "inspect", model, "--json").out)
     assert told["readings"] == n_readings()
