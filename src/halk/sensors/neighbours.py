@@ -379,16 +379,25 @@ class NeighbourModel:
 
     def _find_neighbours(self) -> tuple[list[Indices], list[Matrix]]:
         """Return whom each sensor hears, itself first, and how far they are apart."""
-        sensors = self.site.sensors
-        if sensors.positions is None:
-            apart = _correlation_distances(self.values)
-            order = np.argsort(
-                apart - 2 * np.diag(apart.max(axis=1) + 1), kind="stable"
-            )
-            near = list(order[:, : self.neighbours + 1])
-            return near, [apart[np.ix_(who, who)] for who in near]
+        sensors, graph = self.site.sensors, self.site.graph
         metric = "haversine" if sensors.is_geographic else "euclidean"
-        return find_nearest(sensors.positions, metric, self.neighbours, sensors.names)
+        if sensors.positions is not None and graph is None:
+            return find_nearest(
+                sensors.positions, metric, self.neighbours, sensors.names
+            )
+        if sensors.positions is not None:
+            apart = _measure_all(sensors.positions, metric)
+        else:
+            apart = _correlation_distances(self.values)
+        far = (
+            apart if graph is None else np.where(_join_all(graph, apart), apart, np.inf)
+        )
+        near = []
+        for i, row in enumerate(far):
+            order = np.argsort(row, kind="stable")
+            others = order[(order != i) & np.isfinite(row[order])][: self.neighbours]
+            near.append(np.concatenate([[i], others]).astype(np.int64))
+        return near, [np.ascontiguousarray(apart[np.ix_(who, who)]) for who in near]
 
     def _make_core(self) -> _core.NeighbourNetwork:
         core = _core.NeighbourNetwork(
@@ -655,6 +664,20 @@ def find_nearest(
         near.append(who)
         apart.append(square.reshape(len(who), len(who)))
     return near, apart
+
+
+def _measure_all(places: Matrix, metric: str) -> Matrix:
+    n = len(places)
+    a, b = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
+    return measure_distances(places[a], places[b], metric).reshape(n, n)
+
+
+def _join_all(graph: Any, apart: Matrix) -> NDArray[np.bool_]:
+    """Return which pairs of sensors the user's graph joins."""
+    joined = np.zeros(apart.shape, bool)
+    a, b = np.asarray(graph.pairs).T
+    joined[a, b] = joined[b, a] = True
+    return joined
 
 
 def _correlation_distances(values: Matrix) -> Matrix:
