@@ -157,13 +157,14 @@ class Dictionary {
     }
     cost = least;
     const double limit = cost + TIE * (spent + cost);
-    double newest = 0.0;
+    double newest = 1.0;  // its negative index; division would cost as much again
     HALK_SIMD_MIN(newest)
-    for (int k = 0; k < end(); ++k) {
-      const double c = w[k] * w[k] / q[k];
-      newest = std::min(newest, k < m && c <= limit ? -double(k) : 0.0);
-    }
-    return int(-newest);
+    for (int k = 0; k < end(); ++k)
+      newest = std::min(newest, k < m && w[k] * w[k] <= limit * q[k] ? -double(k) : 1.0);
+    if (newest <= 0.0 && limit >= 0.0) return int(-newest);
+    int best = m - 1;  // where products underflow, or Q is none
+    while (best > 0 && !(w[best] * w[best] / q[best] <= limit)) --best;
+    return best;
   }
 
   // Measure |Q k(a) - e_a| at the atom most at risk: how far Q is from the inverse.

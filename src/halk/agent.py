@@ -104,16 +104,16 @@ class NewtonSettings(NamedTuple):
     def start_edges(self, tolerance: Vector, noise: Any) -> Matrix:
         """Return the numbers of edges before the first step; noise is their agents'.
 
-        Neighbours may differ by the tolerance wherever they meet, and repeating it does
-        not make them more alike: so a multiplier starts lower where the tolerance is
-        above the noise. Not if agents measure their unit, which nobody knows yet.
+        What a neighbour predicts is a reading of the own field with twice the tolerance
+        as extra noise, and counts no more than that. Not if agents measure their unit:
+        nobody knows yet what the tolerance is in it.
         """
         start = np.full(len(tolerance), self.first_multiplier)
         if self.exchanges_readings:
             start[:] = 0.0
         elif not self.removes_std:
             variance = noise * self.unit[1] ** 2
-            start *= variance / (variance + 2.0 * tolerance)
+            start = np.minimum(start, variance / (variance + 2.0 * tolerance))
         return start_edges(tolerance, start, is_second=True)
 
     def native(

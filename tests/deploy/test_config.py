@@ -229,8 +229,12 @@ SECOND_CASES = {
     ),
     "a common unit": (
         ("noise = 0.02", 'noise = 0.02\nstandardize = "common"'),
-        'model.standardize must be true, "offset" or false: what is common to all no '
-        "agent knows, got 'common'",
+        'model.standardize must be true, "offset", false or [mean, std]; no agent '
+        "knows what is common, got 'common'",
+    ),
+    "a unit of nothing": (
+        ("noise = 0.02", "noise = 0.02\nstandardize = [20.0, 0.0]"),
+        "model.standardize must be positive, got 0.0",
     ),
     "a third order": (
         ("noise = 0.02", 'noise = 0.02\norder = "third"'),
@@ -282,6 +286,9 @@ def test_numbers_in_the_file_make_it_second_order(tmp_path):
     same = 'order = "second"\nkernel = "gaussian"\nnoise = 0.02'
     again = written(tmp_path, second(AGENT).replace("noise = 0.02", same), "same.toml")
     assert read_config(again).model.agent([0.01]).settings == agent.settings
+    unit = "noise = 0.02\nstandardize = [15.0, 4.0]"
+    own = written(tmp_path, second(AGENT).replace("noise = 0.02", unit), "unit.toml")
+    assert read_config(own).model.agent([0.01]).predict([1.0]) == 15.0
     own = second(AGENT).replace("length_scale = 0.2", 'kernel = { name = "periodic" }')
     kernel = read_config(written(tmp_path, own, "own.toml")).model.agent([]).kernel
     assert kernel == kernels.Periodic()

@@ -55,10 +55,11 @@ def test_a_unit_given_is_the_one_found() -> None:
 @pytest.mark.parametrize(
     ("noise", "tolerance", "standardize", "start"),
     [
-        (0.02, 0.04, False, 0.02),
+        (0.02, 0.49, False, 0.02),
         (0.02, 0.0, False, 0.1),
-        (0.02, 0.04, (5.0, 2.0), 0.05),
-        (0.02, 0.04, True, 0.1),
+        (0.02, 0.04, False, 0.1),
+        (0.02, 0.49, (5.0, 2.0), 0.08 / 1.06),
+        (0.02, 0.49, True, 0.1),
     ],
 )
 def test_multipliers_start_low_where_the_tolerance_is_wide(

@@ -340,7 +340,7 @@ def test_noise_may_differ_by_agent() -> None:
     ours = NewtonHALK(network, parts.kernel, noise=noise, standardize=False)
     for agent, own in zip(plain.agents, noise, strict=True):
         agent.settings = agent.settings._replace(noise=float(own))
-        agent.multipliers[:] = agent.told[:] = 0.1 * own / (own + 2 * 0.01)
+        agent.multipliers[:] = agent.told[:] = min(0.1, own / (own + 2 * 0.01))
     assert_same_steps(ours, plain, *stream(network, parts, 3))
 
 

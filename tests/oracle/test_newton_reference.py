@@ -192,7 +192,7 @@ def test_multipliers_follow_the_formula_of_n5(rng):
     gamma, kappa, t0, nu = 0.02, 1.5, 5.0, 0.003
     learner = network(3, edges, gamma, dual_gain=kappa, warm_up=t0, tightening=nu)
     noise = learner.agents[0].settings.noise
-    mu, size = np.full(6, 0.1 * noise / (noise + 2 * gamma)), np.full(6, NAN)
+    mu, size = np.full(6, min(0.1, noise / (noise + 2 * gamma))), np.full(6, NAN)
     for n, (x, y) in enumerate(zip(X, Y, strict=True), start=1):
         info, before = learner.step(x, y), mu.copy()
         for e, (i, _) in enumerate(edges):

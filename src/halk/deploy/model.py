@@ -84,7 +84,7 @@ def read_model(keys: Keys) -> Model:
         value = keys.take(name, None) if name not in _OTHERS else None
         if value is None:
             continue
-        is_list = isinstance(value, list) and name == "length_scale"
+        is_list = isinstance(value, list) and name in ("length_scale", "standardize")
         is_one = not isinstance(value, list | dict)
         keys.must(is_one or is_list, name, "be one value", value)
         arguments[name] = tuple(value) if is_list else value
@@ -122,7 +122,7 @@ def _check_unit(keys: Keys, arguments: dict[str, Any]) -> None:
     """Let agents measure their targets; a unit of all is found with all readings."""
     has_labels = getattr(arguments.get("loss"), "takes_labels", False)
     unit = arguments.setdefault("standardize", not has_labels)
-    rule = 'be true, "offset", false or [mean, std]: what is common no agent finds out'
+    rule = 'be true, "offset", false or [mean, std]; no agent knows what is common'
     keys.must(unit != "common", "standardize", rule, unit)
 
 

@@ -101,8 +101,8 @@ class NewtonHALK(KernelLearner):
         points of different agents.
     first_multiplier, dual_gain, warm_up, largest_multiplier, tightening : float
         ``mu_0``, ``kappa``, ``t_0``, ``mu_max`` and ``nu`` of the multipliers. They
-        start from ``mu_0 s / (s + 2 tolerance)``, s the variance of the noise; from
-        ``mu_0`` with ``standardize=True``.
+        start from ``s / (s + 2 tolerance)``, s the variance of the noise, but ``mu_0``
+        at most, and from that with ``standardize=True``.
     standardize : {"common", True, "offset", False} or (mean, std)
         Count targets from their mean, in units of their std, and put both back in
         predictions. ``"common"``: one mean and std for all agents, found with the first

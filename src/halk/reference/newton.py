@@ -41,8 +41,8 @@ What the equations leave open, and what is done here:
 - **Multipliers.** The first h of an edge is its ``hbar_ij`` from the start; N5's
   denominator gets 1e-12 more. ``mu_ji`` is what j told last: with this step's query if
   it asked, else earlier, the start of mu_ij if never. They start from
-  ``mu_0 sigma2 / (sigma2 + 2 gamma_ij)``, 0 for an infinite tolerance. All edges move
-  at once, by the sum before; not those without an answer.
+  ``min(mu_0, sigma2 / (sigma2 + 2 gamma_ij))``, 0 for an infinite tolerance. All edges
+  move at once, by the sum before; not those without an answer.
 - **Compression.** At the end of the step, if atoms were added or there are more than
   ``max_atoms``. The cheapest atom goes, in a tie the newest, while there are more than
   ``max_atoms`` or the sum of all costs of this sweep is at most ``budget^2``.
@@ -197,7 +197,7 @@ class NewtonAgent:
         self.values, self.covariance = np.empty(0), np.empty((0, 0))
         self.n_readings, self.has_grown = 0, False
         ratio = settings.noise / (settings.noise + 2 * tolerance)
-        start = settings.first_multiplier * ratio
+        start = np.minimum(settings.first_multiplier, ratio)
         self.multipliers, self.told = start, start.copy()
         self.disagreement = np.full(len(tolerance), np.nan)
 
