@@ -53,9 +53,13 @@ def test_an_input_that_no_sensor_varies_is_no_input():
 
 
 def test_nearest_own_readings_are_found_before_and_after():
-    """By brute force, for every sensor by itself; causally only before."""
+    """By brute force, for every sensor by itself; causally only before.
+
+    One has no reading, and is not taken for the one before it.
+    """
     rng = np.random.default_rng(1)
     y = np.where(rng.random((60, 4)) < 0.8, np.nan, 1.0)
+    y[:, 2] = np.nan
     rows = sort_rows(make_series(y))
     track = Track(find_line(TIME, make_series(np.ones((60, 4)))), rows)
     asked = make_series(np.ones((60, 4)))
