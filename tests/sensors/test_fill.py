@@ -302,3 +302,21 @@ def test_causal_estimates_do_not_know_what_comes_later(hourly):
     np.testing.assert_array_equal(pair[0].value[early], pair[1].value[early])
     both = [fill_table(model, as_wide(table, times, names)) for table in (y, other)]
     assert not np.array_equal(both[0].value[early], both[1].value[early])
+
+
+def test_a_station_beside_a_sensor_reads_nearly_the_same(hourly):
+    y, times, sensors, _ = hourly
+    wide = as_wide(y, times, sensors["sensor"])
+    made = {}
+    for coverage in (0.5, 0.9):
+        model = halk.fit(
+            wide, sensors, method="neighbours", quick=True, coverage=coverage
+        )
+        at = sensors["lat"][2] + 1e-3, sensors["lon"][2] + 1e-3
+        made[coverage] = fill_table(model, wide, at=at)
+    there = ~np.isnan(y[:, 2])
+    miss = made[0.9].value[there] - y[there, 2]
+    assert np.abs(miss).mean() < 0.3 * y[there, 2].std()
+    width = {c: (one.high - one.low)[there] for c, one in made.items()}
+    np.testing.assert_allclose(width[0.5] / width[0.9], 0.6745 / 1.6449, rtol=1e-3)
+    assert (made[0.9].method == "neighbours").all()

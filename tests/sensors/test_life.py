@@ -206,3 +206,12 @@ def test_wrong_points_are_refused(sensor, at, words):
     model = halk.fit(readings, sensors, method="linear", quick=True)
     with pytest.raises(ValueError, match=words):
         model.predict(sensor, at)
+
+
+def test_a_long_table_is_judged_on_its_end(monkeypatch):
+    """Gaps before that part do not count, and do no harm."""
+    monkeypatch.setattr("halk.sensors.choose.QUICK_WINDOW", 900)
+    y, times, sensors = clocked(n_hours=600, missing=0.08)
+    model = halk.fit(as_long(y, times, sensors["sensor"]), sensors, quick=True)
+    assert model.comparison.chosen.startswith("neighbours")
+    assert model.comparison.find(model.comparison.chosen).fill["all"].cells > 20

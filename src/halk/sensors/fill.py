@@ -355,6 +355,8 @@ def _station(
     if hasattr(model.method, "estimate_at"):
         known: Any = model.with_readings(fresh) if len(fresh.y) else model.method
         made = known.estimate_at(np.tile(at, (len(x), 1)), x, causal=causal)
+        half = NormalDist().inv_cdf((1 + model.coverage) / 2) * made.std
+        made = made._replace(low=made.value - half, high=made.value + half)
     else:
         method = model.comparison.make(site)
         method.fit(join(model.readings, fresh))

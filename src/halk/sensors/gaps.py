@@ -312,9 +312,10 @@ class _Drawer:
         low = float(place.min())
         width = np.ceil((float(place.max()) - low + 1) / WINDOWS)
         source = ((pattern.start - low) // width).astype(np.int64)
+        source[(source < 0) | (source >= WINDOWS)] = -1  # rows are a part of the table
         count = np.bincount(((place - low) // width).astype(np.int64), None, WINDOWS)
         sources, target = self._pair_windows(count)
-        start = pattern.start + (target[source] - source) * width
+        start = pattern.start + (target[np.maximum(source, 0)] - source) * width
         first, last = self._find_runs(pattern.sensor, start, pattern.length)
         for k in sources:
             gaps = np.flatnonzero(source == k)

@@ -185,6 +185,9 @@ class SensorModel:
     ) -> Prediction:
         """Return what a sensor would read.
 
+        A time that belongs to the step of one of the sensor's readings is answered by
+        that reading, if the model works in steps of time.
+
         Parameters
         ----------
         sensor : str
