@@ -1,4 +1,4 @@
-"""What estimates readings that are missing: one interface for models and simple methods."""
+"""What estimates missing readings: one interface for models and simple methods."""
 
 from __future__ import annotations
 
@@ -13,6 +13,20 @@ from halk.data.sensors import Sensors
 
 BINS = 4
 """Distances to the nearest reading of the same sensor that intervals tell apart."""
+
+
+class Graph(NamedTuple):
+    """Pairs of neighbours that were given.
+
+    Attributes
+    ----------
+    pairs : int array (P, 2)
+    tolerance : array (P,)
+        How far the two may differ, in stds of the readings; NaN where nobody said.
+    """
+
+    pairs: Indices
+    tolerance: Vector
 
 
 class Site(NamedTuple):
@@ -33,7 +47,7 @@ class Site(NamedTuple):
 
     schema: Schema
     sensors: Sensors
-    graph: Any = None
+    graph: Graph | None = None
     seed: int = 0
 
 
@@ -60,11 +74,13 @@ class Estimates(NamedTuple):
     bin: Indices
 
     @classmethod
-    def of(cls, value: Vector, std: Vector | None = None, bin: Any = None) -> Estimates:  # noqa: A002
+    def of(cls, value: Vector, std: Vector | None = None, bin: Any = None) -> Estimates:
         """Return estimates without intervals of their own."""
         unknown = np.full(len(value), np.nan)
         bins = np.zeros(len(value), np.int64) if bin is None else bin
-        return cls(value, unknown if std is None else std, unknown, unknown.copy(), bins)
+        return cls(
+            value, unknown if std is None else std, unknown, unknown.copy(), bins
+        )
 
 
 class Method(Protocol):
@@ -80,7 +96,9 @@ class Method(Protocol):
     def fit(self, rows: Readings) -> None:
         """Take in readings, in any order; what was known before is forgotten."""
 
-    def estimate(self, sensor: Indices, x: Matrix, *, causal: bool = False) -> Estimates:
+    def estimate(
+        self, sensor: Indices, x: Matrix, *, causal: bool = False
+    ) -> Estimates:
         """Return estimates at inputs in the units of the schema.
 
         Parameters
