@@ -44,7 +44,9 @@ struct Network {
 
   // Take in values (n_steps, agents), NaN where there is no reading.
   void hear(const double* values, std::int64_t n_steps, const Found& found, int n_threads) {
-    n_threads = std::clamp(n_threads, 1, std::max(1, size() / 8));
+    // Threads wait for each other thrice per step: below 64 agents each, on a busy machine, for
+    // long.
+    n_threads = std::clamp(n_threads, 1, std::max(1, size() / 64));
     while (int(workspaces.size()) < n_threads) workspaces.push_back(std::make_unique<Workspace>());
     for (auto& ws : workspaces)
       for (const Agent& a : agents) ws->prepare(a.k1, settings.lags());

@@ -88,14 +88,17 @@ class Agent:
         self.score, self.told_score = np.zeros((3, 8, 40)), np.zeros((3, 8, 40))
         self.gaps: list[Any] = []
         self.repeats = self.pairs = 0
-        self.early: Any = None
+        self.early = np.zeros((k1, 7))
+        self.started = False
         self.rewind()
 
     def rewind(self) -> None:
         """Forget what was heard last; start from early moments."""
-        if self.early is not None:
-            self.count, self.mean, self.square = (a.copy() for a in self.early)
+        if self.started:
+            self.count, rest = self.early[:, 0].copy(), self.early[:, 1:].T
+            self.mean, self.square = rest[:3].copy(), rest[3:].copy()
             self.shrink()
+        self.started = True
         self.value: dict[tuple[int, int], float] = {}
         self.kind: dict[tuple[int, int], int] = {}
         self.lagged = np.zeros((self.k1, self.L), np.float32)
@@ -104,7 +107,8 @@ class Agent:
         self.rejects: list[Any] = []
         self.recent: list[Any] = []
         self.shifted: Any = None
-        self.back = 0
+        self.back = self.run_start = self.first = 0
+        self.is_stuck = False
 
     def heard(self, u: int, j: int) -> bool:
         """Return whether j read something at step u."""
@@ -149,11 +153,12 @@ class Agent:
                 self.add(j, x, 1.0)
             if kind >= READING and x < 0:
                 self.nonneg, self.chosen[:, 0] = False, 0
+            later = j in self.saved and self.early[j, 0] >= 12
+            if hearing == 0 and t < self.c["memory"] and not later:
+                self.early[j] = self.count[j], *self.mean[:, j], *self.square[:, j]
         early = hearing == 0 and t < 2 * self.W and (t < 8 or t % 4 == 0)
         if early and self.c["is_robust"]:
             self.clean_start(t)
-        if hearing == 0 and t < self.c["memory"]:
-            self.early = self.count.copy(), self.mean.copy(), self.square.copy()
         self.shrink()
 
     def add(self, j: int, x: float, weight: float) -> None:
@@ -306,7 +311,9 @@ class Agent:
             return (np.nan, np.nan, np.nan, np.nan), -1
         half = sd * self.quantile(mode, case, 0.83 * (1 - self.c["coverage"]))
         one = sd * self.quantile(mode, case, 0.083) / 1.6448536269514722
-        at = [self.restore(m + e, g) for e in (0, one, -one, -half, half)]
+        far = max(3.0, abs(m)) if self.age < 8 * self.W else 6.0
+        ends = np.clip([m, m + one, m - one, m - half, m + half], -far, far)
+        at = [self.restore(e, g) for e in ends]
         return (at[0], (at[1] - at[2]) / 2, at[3], at[4]), case % 4
 
     def quantile(self, mode: int, case: int, miss: float) -> float:
@@ -423,78 +430,3 @@ class Agent:
         R = sill[best] * np.exp(-self.d / RANGES[best])
         np.fill_diagonal(R, 1)
         self.cross = np.sqrt(np.outer(own + 10, own + 10)) / (n + 10) * R
-
-
-def run(
-    values: Any, near: Any, apart: Any, keys: Any, hearings: int = 1, **c: Any
-) -> Any:
-    """Run all agents over values (steps, agents); return what the last hearing found.
-
-    ``near[i]`` are the sensors that i hears, itself first, ``apart[i]`` how far apart.
-    """
-    plain = {"window": 24, "stale": 12, "period": 0, "memory": 700, "coverage": 0.9}
-    c = {**plain, "is_robust": True, **c}
-    T, V = values.shape
-    blind = [[i not in near[j] for j in near[i]] for i in range(V)]
-    agents = [Agent(near[i], blind[i], apart[i], keys[i], c) for i in range(V)]
-    for hearing in range(hearings):
-        out = {
-            m: (np.full((T, V, 4), np.nan), np.full((T, V), -1)) for m in (FILL, NOW)
-        }
-        replays = hearing == 0 or 3 * c["memory"] < T
-        for agent in agents:
-            if hearing:
-                agent.rewind()
-        for t in range(T):
-            step(agents, values[t], t, hearing, replays, out)
-        for i, agent in enumerate(agents):
-            for s in range(max(T - c["window"], 0), T):
-                if not agent.heard(s, 0):
-                    put(out[FILL], s, i, agent, FILL, T - 1)
-    return {"fill": out[FILL], "now": out[NOW], "agents": agents}
-
-
-def put(out: Any, s: int, i: int, agent: Agent, mode: int, last: int) -> float:
-    """Publish an estimate."""
-    out[0][s, i], out[1][s, i] = agent.estimate(
-        mode, *agent.predict(s, last, mode, True)
-    )
-    return float(out[0][s, i, 0])
-
-
-def step(agents: Any, x: Any, t: int, hearing: int, replays: bool, out: Any) -> None:
-    """Run all agents over one step."""
-    if t % 24 == 0 or (t < 200 and t % 4 == 0):
-        for agent in agents:
-            agent.be_told(agents)
-    said = [(GUESS, 0.0, 0, 0) if np.isnan(v) else (READING, v, 0, 0) for v in x]
-    for agent in agents:
-        for j, o in enumerate(agent.near):
-            agent.kind[t, j], agent.value[t, j] = said[o][:2]
-    spoken = list(said)
-    for i, agent in enumerate(agents):
-        if said[i][0] == GUESS:
-            m, _, _, g = agent.predict(t, t, NOW, False)
-            knows = bool((agent.count > 0).any())
-            others = any(said[o][0] == READING for o in agent.near[1:])
-            kind = ESTIMATE if knows and others else GUESS
-            spoken[i] = kind, agent.restore(m, g) if knows else np.nan, 0, 0
-    for i, agent in enumerate(agents):
-        agent.hear(t, spoken, hearing)
-        if replays and t % 4 == 0:
-            agent.forget()
-        rate = max(0.125, min(0.5, 60 / (t + 1))) if replays else 0.0
-        for mode, s in ((FILL, t - agent.W), (NOW, t), (AHEAD, t)):
-            u = uniforms(agent.key, t, mode, hearing)
-            if s < 0:
-                continue
-            if agent.heard(s, 0):
-                if next(u) < rate:
-                    agent.replay(s, t, mode, u)
-            elif mode != AHEAD:
-                found = put(out[mode], s, i, agent, mode, t)
-                if mode == FILL:
-                    agent.remember_gap(s, t, u)
-                    agent.value[s, 0] = found
-        if t >= agent.W:
-            agent.learn(t - agent.W)

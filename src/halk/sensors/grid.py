@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from halk._validation import Indices, Matrix, Vector
 
-MOST_CELLS = 200_000_000
+MOST_CELLS = 50_000_000
 """Steps times sensors beyond which a grid is refused."""
 
 CLOSE = 1e-3

@@ -15,6 +15,20 @@ BINS = 4
 """Distances to the nearest reading of the same sensor that intervals tell apart."""
 
 
+class Graph(NamedTuple):
+    """Pairs of neighbours that were given.
+
+    Attributes
+    ----------
+    pairs : int array (P, 2)
+    tolerance : array (P,)
+        How far the two may differ, in stds of the readings; NaN where nobody said.
+    """
+
+    pairs: Indices
+    tolerance: Vector
+
+
 class Site(NamedTuple):
     """What is known of a network before any reading.
 
@@ -33,7 +47,7 @@ class Site(NamedTuple):
 
     schema: Schema
     sensors: Sensors
-    graph: Any = None
+    graph: Graph | None = None
     seed: int = 0
 
 
