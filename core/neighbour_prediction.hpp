@@ -156,9 +156,11 @@ struct Predictor : Listener {
     if (!knows()) return {};
     const double half = p.std * quantile(mode, p.bin, miss());
     const double one = p.std * quantile(mode, p.bin, miss(0.9)) / 1.6448536269514722;
-    return {restore(p.mean, p.form),
-            0.5 * (restore(p.mean + one, p.form) - restore(p.mean - one, p.form)),
-            restore(p.mean - half, p.form), restore(p.mean + half, p.form), p.bin % BINS};
+    // A beginner's intervals under a logarithm would reach too far.
+    const double reach = s.age < 8.0 * settings->window ? std::max(3.0, std::abs(p.mean)) : 6.0;
+    const auto end = [&](double z) { return restore(std::clamp(z, -reach, reach), p.form); };
+    return {restore(p.mean, p.form), 0.5 * (end(p.mean + one) - end(p.mean - one)),
+            end(p.mean - half), end(p.mean + half), p.bin % BINS};
   }
 
   // ------------------------------------------------------------------ calibration

@@ -30,17 +30,18 @@ def test_kinds_of_gaps_are_told_apart():
     """A single hour, a day, an outage of all sensors, an early end."""
     y = np.ones((400, 6))
     y[50, 0] = y[60, 1] = np.nan
+    y[300:302, 5] = np.nan
     y[100:124, 2] = np.nan
     y[200:207] = np.nan
     y[370:, 3] = np.nan
     pattern = find_pattern(make_site(6).schema, make_series(y))
     missing = pattern.shares * 2400
-    assert missing == pytest.approx([2, 24, 42, 30])
-    assert sorted(pattern.length) == [1, 1, *[7] * 6, 24]
+    assert missing == pytest.approx([2, 26, 42, 30])
+    assert sorted(pattern.length) == [1, 1, 2, *[7] * 6, 24]
     assert pattern.tails.tolist() == [30]
     said = pattern.as_dict()
     assert said["outages"]["longest_steps"] == 7
-    assert said["blocks"]["median_steps"] == 24
+    assert said["blocks"]["longest_steps"] == 24
 
 
 def test_absent_times_are_gaps_as_empty_rows_are():
@@ -142,6 +143,22 @@ def test_runs_of_empty_rows_of_profiles_are_drawn_again():
     assert np.median(pattern.length) == 8
     lengths = np.bincount(hidden.gap)[np.unique(hidden.gap[hidden.kind == BLOCKS])]
     assert np.median(lengths) >= 5
+
+
+def test_no_gap_takes_more_than_a_quarter_of_a_sensor():
+    """Though the table has profiles that lack most of their readings."""
+    site = make_site(12, depth=True)
+    rng = np.random.default_rng(0)
+    rows = Readings(
+        np.repeat(np.arange(12), 100), rng.uniform(0, 9, (1200, 1)), np.ones(1200)
+    )
+    order = np.lexsort((rows.x[:, 0], rows.sensor))
+    rows.y[order[10:80]] = rows.y[order[110:180]] = np.nan
+    pattern, known, hidden = draw(site, rows)
+    assert pattern.length.max() == 70
+    size = np.bincount(hidden.gap)
+    assert 10 < size.max() <= 25
+    assert len(hidden.row) < 0.15 * len(known.y)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

@@ -311,7 +311,9 @@ class Agent:
             return (np.nan, np.nan, np.nan, np.nan), -1
         half = sd * self.quantile(mode, case, 0.83 * (1 - self.c["coverage"]))
         one = sd * self.quantile(mode, case, 0.083) / 1.6448536269514722
-        at = [self.restore(m + e, g) for e in (0, one, -one, -half, half)]
+        far = max(3.0, abs(m)) if self.age < 8 * self.W else 6.0
+        ends = np.clip([m, m + one, m - one, m - half, m + half], -far, far)
+        at = [self.restore(e, g) for e in ends]
         return (at[0], (at[1] - at[2]) / 2, at[3], at[4]), case % 4
 
     def quantile(self, mode: int, case: int, miss: float) -> float:

@@ -6,6 +6,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halk._validation import Indices, Matrix, Vector
 from halk.sensors.method import BINS, Estimates
@@ -18,7 +19,7 @@ SLACK = (0.03, 0.04)
 """How much less and more a method's own intervals may cover before they are changed."""
 
 FEW = 50
-"""Errors in a bin below which those of all bins count too."""
+"""Errors in a bin below which those of the next bins count too."""
 
 NORMAL = 1.645
 """Half the width of an interval, in stds, where nothing was judged."""
@@ -96,9 +97,7 @@ def find_factors(
     """
     factor = np.full((n_sensors, BINS), NORMAL)
     for b in range(BINS):
-        inside = bins == b
-        if inside.sum() < FEW:
-            inside = np.ones(len(scores), bool)
+        inside = _find_near(bins, b)
         order = np.argsort(scores[inside], kind="stable")
         ranked, who = scores[inside][order], sensor[inside][order]
         if not len(ranked):
@@ -109,6 +108,14 @@ def find_factors(
             weights = (shared + np.cumsum(who == i)).astype(np.float64)
             factor[i, b] = _quantile(ranked, weights, cover)
     return factor
+
+
+def _find_near(bins: Indices, b: int) -> NDArray[np.bool_]:
+    """Return which errors stand for a bin: its own, and others' if these are few."""
+    reach = 0
+    while (np.abs(bins - b) <= reach).sum() < FEW and reach < BINS:
+        reach += 1
+    return np.abs(bins - b) <= reach
 
 
 def _quantile(ranked: Vector, weights: Vector, cover: float) -> float:
@@ -126,8 +133,7 @@ def correct_own(bins: Indices, scores: Vector, n_sensors: int, cover: float) -> 
     """
     factor = np.ones(BINS)
     for b in range(BINS):
-        inside = bins == b
-        ranked = np.sort(scores[inside] if inside.sum() >= FEW else scores)
+        ranked = np.sort(scores[_find_near(bins, b)])
         if len(ranked) >= FEW:
             least, most = max(cover - SLACK[0], 0.0), min(cover + SLACK[1], 1.0)
             low, high = (float(np.quantile(ranked, level)) for level in (least, most))

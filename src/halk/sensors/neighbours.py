@@ -132,7 +132,7 @@ class NeighbourModel:
         self.site = site
         self.neighbours, self.memory, self.window = neighbours, memory, window
         self.coverage, self.hearings = coverage, hearings
-        self.n_threads = n_threads or len(os.sched_getaffinity(0))
+        self.n_threads = n_threads or os.cpu_count() or 1
         self.report = report
 
     # ------------------------------------------------------------------- learning
