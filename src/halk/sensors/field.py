@@ -74,7 +74,6 @@ class FieldModel:
         self.learner.learn_readings(
             sensor, self.encoder.encode(sensor, rows.x[order]), y
         )
-        self.learner.search_again()  # with all readings, if they are still few
 
     def make_network(self, std: float) -> Network:
         """Return who talks to whom, with tolerances in the unit of readings."""
