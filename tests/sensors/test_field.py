@@ -7,7 +7,7 @@ from halk.data import Input, Readings, Schema
 from halk.data.sensors import Sensors
 from halk.sensors.encode import Encoder
 from halk.sensors.field import FieldModel
-from halk.sensors.method import Site
+from halk.sensors.method import Graph, Site
 from tests.sensors.made import HOUR, START, draw_profiles, make_series, make_site, take
 
 
@@ -118,11 +118,8 @@ def test_a_graph_says_who_talks(deep):
     with pytest.raises(ValueError, match="places or a graph to learn together"):
         FieldModel(make_site(3, depth=True, places=False)).make_network(1.0)
 
-    class Graph:
-        pairs = np.array([[0, 1], [4, 2]])
-        tolerance = np.array([0.5, np.nan])
-
-    network = FieldModel(site._replace(graph=Graph)).make_network(std=2.0)
+    graph = Graph(np.array([[0, 1], [4, 2]]), np.array([0.5, np.nan]))
+    network = FieldModel(site._replace(graph=graph)).make_network(std=2.0)
     assert network.edges.tolist() == [[0, 1], [1, 0], [2, 4], [4, 2]]
     assert network.tolerance == pytest.approx([0.5, 0.5, 0.02, 0.02])
     assert FieldModel(site, together=False).make_network(1.0).n_edges == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -108,11 +107,11 @@ class FieldModel:
 
 def _from_graph(site: Site, limit: float, std: float) -> Network:
     """Return the user's graph; its tolerances are in stds, NaN for the common one."""
-    graph: Any = site.graph
-    own = np.asarray(graph.tolerance, float)
+    assert site.graph is not None
+    pairs, own = site.graph
     tolerance = np.where(np.isnan(own), limit, (own * std) ** 2 / 2)
     sensors = site.sensors
     return Network(
-        len(sensors.names), graph.pairs, tolerance, names=sensors.names,
+        len(sensors.names), pairs, tolerance, names=sensors.names,
         positions=sensors.positions,
     )  # fmt: skip
