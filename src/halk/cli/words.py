@@ -65,12 +65,12 @@ def show_notices(screen: Any, model: Any) -> None:
         found = [notice for notice in model.notices if notice.kind == kind]
         if not found:
             continue
-        found.sort(key=lambda notice: -abs(np.nan_to_num(notice.deviation)))
+        found.sort(key=lambda notice: notice.weight, reverse=True)
         rows = [[notice.sensor, notice.text(model)] for notice in found[:SHOWN]]
         title = _TITLES[kind]
         if len(found) > SHOWN:
             title += f" ({SHOWN} of {len(found):,}; all with --json)"
-        screen.print(table(title, ["sensor", ""], rows))
+        screen.print(table(title, ["sensor", "what was seen"], rows))
 
 
 def _sensors(model: Any) -> Any:

@@ -13,6 +13,9 @@ from halk.sensors.method import Method
 if TYPE_CHECKING:
     from halk.sensors.model import SensorModel
 
+LEAST_DRIFT = 0.5
+"""Standard deviations below which a drift is not worth a word."""
+
 SUSPECT, STUCK, DRIFT, SHIFT = KINDS = ("suspect", "stuck", "drift", "shift")
 
 _PARTS = {SUSPECT: "suspects", STUCK: "stuck", DRIFT: "drifts", SHIFT: "shifts"}
@@ -40,6 +43,12 @@ class Notice(NamedTuple):
     value: float
     expected: float
     deviation: float
+
+    @property
+    def weight(self) -> float:
+        """How much is to be said for it: how far off it is, or how long it lasts."""
+        size = self.end - self.start if self.kind == STUCK else self.deviation
+        return abs(float(size)) if np.isfinite(size) else 0.0
 
     def text(self, model: SensorModel) -> str:
         """Return the notice as an operator reads it."""
@@ -87,7 +96,8 @@ def find_notices(method: Method, names: tuple[str, ...]) -> list[Notice]:
         for kind, part in _PARTS.items()
         for one in getattr(method, part, ())
     ]
-    return sorted(found, key=lambda n: (KINDS.index(n.kind), n.start))
+    kept = [n for n in found if n.kind != DRIFT or abs(n.deviation) >= LEAST_DRIFT]
+    return sorted(kept, key=lambda n: (KINDS.index(n.kind), n.start))
 
 
 def _notice(kind: str, one: dict[str, Any], names: tuple[str, ...]) -> Notice:

@@ -22,7 +22,7 @@ from halk.sensors.calibrate import Fit
 from halk.sensors.comparison import ALL, Judged
 from halk.sensors.curves import Rows, call_sensor
 from halk.sensors.method import BINS
-from halk.sensors.notices import DRIFT, KINDS, SHIFT, STUCK, SUSPECT, Notice
+from halk.sensors.notices import DRIFT, KINDS, SHIFT, STUCK, SUSPECT
 from halk.sensors.order import EDGES
 from halk.sensors.pairs import Pairs, find_pairs
 from halk.sensors.summary import SensorRow, sensor_rows
@@ -413,7 +413,7 @@ def _list_bad(model: SensorModel, rows: Rows | None) -> list[report.Item]:
     notices = model.notices
     for kind in KINDS:
         found = [one for one in notices if one.kind == kind]
-        found.sort(key=lambda one: -_weigh(one))
+        found.sort(key=lambda one: -one.weight)
         for one in found[:3]:
             worst.setdefault(one.sensor, one.start)
         if found:
@@ -433,12 +433,6 @@ def _list_bad(model: SensorModel, rows: Rows | None) -> list[report.Item]:
         said += f"estimates in their place, with {model.coverage:.0%} intervals."
         items.append(Figure("bad", said, panels, 1, 2.4, WIDE))
     return items
-
-
-def _weigh(one: Notice) -> float:
-    """Return how much is to be said for a notice: its size, or how long it lasts."""
-    weight = one.end - one.start if one.kind == STUCK else one.deviation
-    return abs(float(weight)) if np.isfinite(weight) else 0.0
 
 
 def _list_findings(model: SensorModel) -> list[report.Item]:

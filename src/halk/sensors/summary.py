@@ -9,6 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from halk.sensors.model import SensorModel
 
+FEWEST = 10
+"""Hidden readings of a sensor below which their cover says nothing."""
+
 _INNER = ("calibration", "errors", "options")
 
 
@@ -19,7 +22,7 @@ class SensorRow(NamedTuple):
     readings: int
     std: float  # of its readings
     error: float  # at artificial gaps; NaN if there were none
-    cover: float  # share of readings in artificial gaps within their intervals
+    cover: float  # share of hidden readings within their intervals; NaN for a few
 
 
 def sensor_rows(model: SensorModel) -> list[SensorRow]:
@@ -31,6 +34,8 @@ def sensor_rows(model: SensorModel) -> list[SensorRow]:
     counts = np.bincount(model.readings.sensor, minlength=V)
     std = model.std_of_sensors()
     error, cover = model.comparison.by_sensor(V)
+    few = model.comparison.errors[:V, 2] < FEWEST
+    cover[: len(few)][few] = np.nan
     order = np.argsort(-np.nan_to_num(error / std, nan=-1.0), kind="stable")
     return [
         SensorRow(
