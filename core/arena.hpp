@@ -1,14 +1,14 @@
 // Memory for the slabs of many agents: large chunks on huge pages; freed slabs are used again by
 // size. Against malloc: 1.1x at 1,000 agents, 1.35x at 10,000 (TLB misses).
 #pragma once
+#include <sys/mman.h>
+
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 
 #include "simd.hpp"
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace halk {
 
@@ -17,7 +17,7 @@ class Arena {
   Arena() = default;
   Arena(const Arena&) = delete;
   ~Arena() {
-    for (auto& [data, bytes] : chunks) unmap(data, bytes);
+    for (auto& [data, bytes] : chunks) munmap(data, bytes);
   }
 
   // n doubles, n a multiple of LANES; aligned to a cache line, not initialised.
@@ -46,8 +46,7 @@ class Arena {
   void give_back_below(const double* address) {
     std::erase_if(chunks, [&](const auto& chunk) {
       const bool is_below = chunk.first + chunk.second <= reinterpret_cast<const char*>(address);
-      if (is_below) unmap(chunk.first, chunk.second);
-      return is_below;
+      return is_below && munmap(chunk.first, chunk.second) == 0;
     });
   }
   void swap(Arena& o) {
@@ -67,34 +66,20 @@ class Arena {
   char* next = nullptr;
   std::size_t remaining = 0, n_taken = 0, n_free = 0;  // bytes
 
-  void add_chunk(std::size_t bytes) {  // the rest of the last chunk is lost
-    const std::size_t wanted = std::max(bytes, chunks.empty() ? PAGE / 32 : CHUNK);
-    const std::size_t usable = (wanted + 63) / 64 * 64;
-    const std::size_t mapped = usable < PAGE ? usable : usable + PAGE;
-    char* data = map(mapped);
-    chunks.push_back({data, mapped});
-    next = data;
-    remaining = usable;
-    if (usable < PAGE) return;
-    next =
-        reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(data) + PAGE - 1) / PAGE * PAGE);
-#if defined(__linux__)
-    madvise(next, usable, MADV_HUGEPAGE);
-#endif
-  }
-#if defined(__linux__)
-  static char* map(std::size_t bytes) {
-    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // Straight from the system: what malloc has been given back it may keep (0.2 GB at 100,000
+  // agents). The rest of the last chunk is lost.
+  void add_chunk(std::size_t bytes) {
+    const std::size_t usable = std::max(bytes, chunks.empty() ? PAGE / 32 : CHUNK);
+    std::size_t mapped = usable < PAGE ? usable : usable + PAGE;
+    void* data = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
-    return static_cast<char*>(data);
-  }
-  static void unmap(char* data, std::size_t bytes) { munmap(data, bytes); }
-#else
-  static char* map(std::size_t bytes) {
-    return static_cast<char*>(::operator new(bytes, std::align_val_t(64)));
-  }
-  static void unmap(char* data, std::size_t) { ::operator delete(data, std::align_val_t(64)); }
+    chunks.emplace_back(static_cast<char*>(data), mapped);
+    next = static_cast<char*>(std::align(usable < PAGE ? 64 : PAGE, usable, data, mapped));
+    remaining = usable;
+#if defined(MADV_HUGEPAGE)
+    if (usable >= PAGE) madvise(next, usable, MADV_HUGEPAGE);
 #endif
+  }
 };
 
 }  // namespace halk

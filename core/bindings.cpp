@@ -1,15 +1,14 @@
 // The module halk._core: arrays in, arrays out. Values are validated in Python, shapes here too.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <span>
-
 #include "first_order.hpp"
-#include "network.hpp"
 #include "peer.hpp"
 #include "second_order.hpp"
 
@@ -30,55 +29,59 @@ static void require(bool condition, const std::string& message) {
 // ------------------------------------------------------------------- arrays
 
 template <class T>
-static nb::object own_array(std::vector<T>&& values, std::vector<std::size_t> shape) {
+static nb::object own_array(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
   auto* kept = new std::vector<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  if (shape.empty()) shape = {kept->size()};
   return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner).cast();
 }
-template <class T>
-static nb::object own_array(std::vector<T>&& values) {
-  const std::size_t n = values.size();
-  return own_array(std::move(values), {n});
-}
 
-// A struct of doubles as a row of a matrix.
-template <class S>
-constexpr std::size_t WIDTH = sizeof(S) / sizeof(double);
-
-template <class Items, class F>
-static nb::object to_rows(const Items& items, F get) {
-  using S = std::decay_t<decltype(get(*items.begin()))>;
-  static_assert(std::is_trivially_copyable_v<S> && sizeof(S) % sizeof(double) == 0);
-  std::vector<double> out(items.size() * WIDTH<S>);
-  double* row = out.data();
-  for (const auto& item : items) std::memcpy(row, &get(item), sizeof(S)), row += WIDTH<S>;
-  return own_array(std::move(out), {items.size(), WIDTH<S>});
-}
-template <class Items, class F>
-static void from_rows(Items&& items, In<2> rows, const char* name, F get) {
-  using S = std::decay_t<decltype(get(*items.begin()))>;
-  require(rows.shape(0) == items.size() && rows.shape(1) == WIDTH<S>,
-          std::string(name) + " must have shape (" + std::to_string(items.size()) + ", " +
-              std::to_string(WIDTH<S>) + ")");
-  const double* row = rows.data();
-  for (auto& item : items)
-    std::memcpy(static_cast<void*>(&get(item)), row, sizeof(S)), row += WIDTH<S>;
-}
+// Structs of doubles as the rows of a matrix; get finds the struct in an item.
 constexpr auto itself = [](auto& item) -> auto& { return item; };
 constexpr auto state_in = [](auto& agent) -> auto& { return agent.state; };
+constexpr auto counts_in = [](auto& ws) -> auto& { return ws->agent.counts; };
 
-// ----------------------------------------------- components, some in Python
+template <class Items, class F>
+static nb::object to_rows(Items& items, F get) {
+  constexpr std::size_t width = sizeof(get(items[0])) / sizeof(double);
+  std::vector<double> out(items.size() * width);
+  double* row = out.data();
+  for (auto& item : items) std::memcpy(row, &get(item), width * sizeof(double)), row += width;
+  return own_array(std::move(out), {items.size(), width});
+}
+template <class Items, class F>
+static void from_rows(Items& items, In<2> rows, const std::string& name, F get) {
+  constexpr std::size_t width = sizeof(get(items[0])) / sizeof(double);
+  require(rows.shape(0) == items.size() && rows.shape(1) == width,
+          name + " must have shape (" + std::to_string(items.size()) + ", " +
+              std::to_string(width) + ")");
+  const double* row = rows.data();
+  for (auto& item : items)
+    std::memcpy(static_cast<void*>(&get(item)), row, width * sizeof(double)), row += width;
+}
+template <class S>
+static std::vector<S> read_rows(In<2> rows, const char* name) {
+  std::vector<S> out(rows.shape(0));
+  from_rows(out, rows, name, itself);
+  return out;
+}
+
+// --------------------------------------------------------------- components
 
 struct PythonKernel final : Kernel {
   nb::callable matrix;  // (X (b, p), Y (m, p), scale) -> (b, m), which it has checked
-  PythonKernel(int p, nb::callable f) : Kernel(p), matrix(std::move(f)) { is_python = true; }
+  PythonKernel(int p, nb::callable f, std::vector<double> scales)
+      : Kernel(p), matrix(std::move(f)) {
+    is_python = true;
+    length_scale = std::move(scales);
+  }
   void rows(Atoms a, const double* x, int b, double* out, std::size_t ld, double scale,
             Prefetch) const override {
     if (b == 0 || a.n == 0) return;
-    std::vector<double> points(x, x + std::size_t(b) * p), atoms(std::size_t(a.n) * p);
-    for (int k = 0; k < a.n; ++k)
-      for (int f = 0; f < p; ++f) atoms[std::size_t(k) * p + f] = a.data[std::size_t(f) * a.ld + k];
     const std::size_t n = a.n, width = p;
+    std::vector<double> points(x, x + b * width), atoms(n * width);
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t f = 0; f < width; ++f) atoms[k * width + f] = a.data[f * a.ld + k];
     const nb::object result = matrix(own_array(std::move(points), {std::size_t(b), width}),
                                      own_array(std::move(atoms), {n, width}), scale);
     const auto K = nb::cast<In<2>>(result);
@@ -89,28 +92,6 @@ struct PythonKernel final : Kernel {
     }
   }
 };
-
-static std::shared_ptr<Kernel> native_kernel(const std::string& name, int n_features,
-                                             std::vector<double> length_scale,
-                                             std::vector<double> parameters) {
-  auto kernel = make_kernel(name, n_features, std::move(length_scale), std::move(parameters));
-  require(kernel != nullptr, "unknown kernel " + name);
-  return kernel;
-}
-static std::shared_ptr<Kernel> python_kernel(int n_features, nb::callable matrix,
-                                             std::vector<double> length_scale) {
-  auto kernel = std::make_shared<PythonKernel>(n_features, std::move(matrix));
-  kernel->length_scale = std::move(length_scale);
-  return kernel;
-}
-static std::shared_ptr<Kernel> pair_kernel(std::shared_ptr<Kernel> left,
-                                           std::shared_ptr<Kernel> right, bool is_sum) {
-  return std::make_shared<Pair>(std::move(left), std::move(right), is_sum);
-}
-
-static std::shared_ptr<Kernel> labelled_kernel(std::shared_ptr<Kernel> inner, double between) {
-  return std::make_shared<Labelled>(std::move(inner), between);
-}
 
 static nb::object evaluate(const Kernel& kernel, In<2> X, In<2> Y, double scale) {
   const std::size_t n = X.shape(0), m = Y.shape(0), p = kernel.p;
@@ -128,42 +109,6 @@ static nb::object evaluate(const Kernel& kernel, In<2> X, In<2> Y, double scale)
   return own_array(std::move(out), {n, m});
 }
 
-template <class Component>
-static void make_component(Component* self, const std::string& name, double parameter,
-                           double curvature) {
-  const auto* found = std::find(std::begin(Component::NAMES), std::end(Component::NAMES), name);
-  require(found != std::end(Component::NAMES), "unknown formula " + name);
-  new (self) Component;
-  self->kind = typename Component::Kind(found - std::begin(Component::NAMES));
-  self->parameter = parameter;
-  self->curvature = curvature;
-}
-static void make_loss(Loss* self, const std::string& name, double parameter, double curvature,
-                      std::optional<nb::callable> slope) {
-  make_component(self, name, parameter, curvature);
-  if (slope)
-    self->python_slope = [f = *slope](double a, double y) { return nb::cast<double>(f(a, y)); };
-}
-static void make_proximity(Proximity* self, const std::string& name, double parameter,
-                           double curvature, std::optional<nb::callable> value_and_slope) {
-  make_component(self, name, parameter, curvature);
-  if (!value_and_slope) return;
-  self->python_compare = [f = *value_and_slope](const double* a, const double* b, int n,
-                                                double* value, double* slope) {
-    const auto pair = nb::cast<nb::tuple>(
-        f(own_array(std::vector<double>(a, a + n)), own_array(std::vector<double>(b, b + n))));
-    const auto h = nb::cast<In<1>>(pair[0]), d = nb::cast<In<1>>(pair[1]);
-    require(int(h.size()) == n && int(d.size()) == n, "proximity must return one value per pair");
-    std::copy_n(h.data(), n, value);
-    std::copy_n(d.data(), n, slope);
-  };
-}
-static nb::object slopes(const Loss& loss, In<1> a, In<1> y) {
-  require(a.size() == y.size(), "both arguments must have the same length");
-  std::vector<double> out(a.size());
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = loss.slope(a(k), y(k));
-  return own_array(std::move(out));
-}
 static nb::tuple compare(const Proximity& h, In<1> a, In<1> b) {
   require(a.size() == b.size(), "both arguments must have the same length");
   std::vector<double> value(a.size()), slope(a.size());
@@ -172,33 +117,37 @@ static nb::tuple compare(const Proximity& h, In<1> a, In<1> b) {
 }
 
 static void bind_components(nb::module_& m) {
+  using SharedKernel = std::shared_ptr<Kernel>;
   nb::class_<Kernel>(m, "Kernel").def("matrix", &evaluate, "X"_a, "Y"_a, "scale"_a = 1.0);
-  m.def("native_kernel", &native_kernel, "name"_a, "n_features"_a, "length_scale"_a,
-        "parameters"_a);
-  m.def("python_kernel", &python_kernel, "n_features"_a, "matrix"_a, "length_scale"_a);
-  m.def("labelled_kernel", &labelled_kernel, "inner"_a, "between"_a);
-  m.def("pair_kernel", &pair_kernel, "left"_a, "right"_a, "is_sum"_a);
+  nb::class_<PythonKernel, Kernel>(m, "PythonKernel")
+      .def(nb::init<int, nb::callable, std::vector<double>>(), "n_features"_a, "matrix"_a,
+           "length_scale"_a);
+  nb::class_<Labelled, Kernel>(m, "LabelledKernel")
+      .def(nb::init<SharedKernel, double>(), "inner"_a, "between"_a);
+  nb::class_<Pair, Kernel>(m, "PairKernel")
+      .def(nb::init<SharedKernel, SharedKernel, bool>(), "left"_a, "right"_a, "is_sum"_a);
+  m.def("native_kernel", &make_kernel, "name"_a, "n_features"_a, "length_scale"_a, "parameters"_a);
   nb::class_<Loss>(m, "Loss")
-      .def("__init__", &make_loss, "name"_a, "parameter"_a, "curvature"_a, "slope"_a.none())
-      .def("slope", &slopes, "a"_a, "y"_a);
+      .def(nb::init<int, double, double, decltype(Loss::python_slope)>(), "kind"_a, "parameter"_a,
+           "curvature"_a, "slope"_a)
+      .def("slope", &Loss::slope, "a"_a, "y"_a);
   nb::class_<Proximity>(m, "Proximity")
-      .def("__init__", &make_proximity, "name"_a, "parameter"_a, "curvature"_a,
-           "value_and_slope"_a.none())
+      .def(nb::init<int, double, double, decltype(Proximity::python_compare)>(), "kind"_a,
+           "parameter"_a, "curvature"_a, "value_and_slope"_a)
       .def("compare", &compare, "a"_a, "b"_a);
   nb::class_<Adaptation>(m, "Adaptation")
       .def(nb::init<int, double, double, double, double, double, double, double>(), "kind"_a,
            "rate"_a, "warm_up"_a, "narrowest"_a, "widest"_a, "threshold"_a, "smoothing"_a,
            "sharing"_a);
   nb::class_<Settings>(m, "Settings")
-      .def(nb::init<std::shared_ptr<Kernel>, Loss, Proximity, Adaptation, double, double, double,
-                    double, bool, bool, bool, bool>(),
+      .def(nb::init<SharedKernel, Loss, Proximity, Adaptation, double, double, double, double, bool,
+                    bool, bool, bool>(),
            "kernel"_a, "loss"_a, "proximity"_a, "adaptation"_a, "regularization"_a,
            "dual_regularization"_a, "tightening"_a, "norm_bound"_a, "is_exact"_a, "is_normalized"_a,
-           "removes_offset"_a, "removes_std"_a)
-      .def_prop_ro("is_python", &Settings::is_python);
+           "removes_offset"_a, "removes_std"_a);
   nb::class_<NewtonSettings>(m, "NewtonSettings")
-      .def(nb::init<std::shared_ptr<Kernel>, Loss, double, double, double, double, int, double,
-                    double, double, double, double, bool, bool, bool>(),
+      .def(nb::init<SharedKernel, Loss, double, double, double, double, int, double, double, double,
+                    double, double, bool, bool, bool>(),
            "kernel"_a, "loss"_a, "forgetting"_a, "regularization"_a, "robust"_a, "novelty"_a,
            "max_atoms"_a, "budget"_a, "dual_gain"_a, "warm_up"_a, "largest_multiplier"_a,
            "tightening"_a, "exchanges_readings"_a, "removes_offset"_a, "removes_std"_a);
@@ -206,222 +155,173 @@ static void bind_components(nb::module_& m) {
 
 // ------------------------------------------------------ the state of agents
 
-// Works with a network alone: other threads wait, without the GIL, for a step to end.
-template <class Agent>
-class Hold {
- public:
-  explicit Hold(Network<Agent>& n) : n(n) {
+struct Ownership {  // of a network, by this thread
+  std::atomic<std::thread::id>& owner;
+  explicit Ownership(decltype(owner) o) : owner(o) { owner = std::this_thread::get_id(); }
+  ~Ownership() { owner = std::thread::id(); }
+};
+// A function that works with a network alone: other threads wait, without the GIL, for a step to
+// end.
+template <class N, class Result, class... Args>
+static auto alone(Result (*f)(N&, Args...)) {
+  return [f](N& n, Args... args) {
     require(n.owner.load() != std::this_thread::get_id(),
             "model must not be used by its own kernel, loss or proximity");
     if (!n.mutex.try_lock()) {
       nb::gil_scoped_release release;
       n.mutex.lock();
     }
-    n.owner = std::this_thread::get_id();
-  }
-  Hold(const Hold&) = delete;
-  ~Hold() {
-    n.owner = std::thread::id();
-    n.mutex.unlock();
-  }
-
- private:
-  Network<Agent>& n;
-};
-struct Free {  // a single agent never runs without the GIL
-  template <class Agent>
-  explicit Free(Peer<Agent>&) {}
-  ~Free() {}
-};
-template <class Agent>
-static Hold<Agent> hold(Network<Agent>& n) {
-  return Hold<Agent>(n);
-}
-template <class Agent>
-static Free hold(Peer<Agent>& a) {
-  return Free(a);
-}
-// A method that works with a model alone.
-template <class Model, class... Args, class F>
-static auto held(F f) {
-  return [f](Model& model, Args... args) {
-    const auto guard = hold(model);
-    return f(model, args...);
+    const std::lock_guard guard(n.mutex, std::adopt_lock);
+    const Ownership owned(n.owner);
+    return f(n, args...);
   };
 }
 
 template <class Agent>
-static std::span<Agent> agents_of(Network<Agent>& n) {
-  return n.agents;
-}
-template <class Agent>
-static std::span<Agent> agents_of(Peer<Agent>& a) {
-  return {&a.agent, 1};
-}
-
-template <class Model>
-constexpr bool is_second_order = std::is_same_v<typename Model::Settings, NewtonSettings>;
-
-template <class Model>
-static nb::object orders_of(Model& model) {
+static nb::object orders_of(Network<Agent>& n) {
   std::vector<std::int64_t> out;
-  for (const auto& agent : agents_of(model)) out.push_back(agent.D.m);
+  for (const Agent& agent : n.agents) out.push_back(agent.D.m);
   return own_array(std::move(out));
 }
-static void append_atom(const Dictionary& D, int k, std::vector<double>& atoms) {
-  atoms.resize(atoms.size() + D.n_features());
-  D.copy_atom(k, atoms.data() + atoms.size() - D.n_features());
-}
 template <class Agent>
-static nb::tuple function_of(Agent& agent) {
-  if constexpr (Agent::ADAPTS_FIRST) agent.refresh_weights();
+static nb::tuple function_of(Network<Agent>& n, std::size_t i) {
+  Agent& agent = n.agents.at(i);
+  agent.refresh_weights();
   const Dictionary& D = agent.D;
   const std::size_t m = D.m, p = D.n_features();
-  std::vector<double> atoms;
-  for (int k = 0; k < D.m; ++k) append_atom(D, k, atoms);
+  std::vector<double> atoms(m * p);
+  for (std::size_t k = 0; k < m; ++k) D.copy_atom(int(k), &atoms[k * p]);
   return nb::make_tuple(own_array(std::move(atoms), {m, p}),
                         own_array(std::vector<double>(D.weights(), D.weights() + m)));
 }
 
+// What a state holds besides atoms: f(name, is a matrix, where it is in an agent).
+template <class Agent, class F>
+static void visit_arrays(F f) {
+  f("weights", false, [](Agent& a) { return a.D.weights(); });
+  f("inverse", true, [](Agent& a) { return a.D.Q(); });
+  if constexpr (Agent::ADAPTS_FIRST) {
+    f("values", false, [](Agent& a) { return a.values(); });
+    f("covariance", true, [](Agent& a) { return a.S(); });
+  }
+}
+
 // Flat arrays without spare room, of all agents in turn: atoms (N, p), weights (N,), inverse
 // (sum m^2,); then a row of numbers per agent and per edge.
-template <class Model>
-static nb::dict state_of(Model& model) {
-  const std::size_t p = model.settings.kernel->p;
-  std::vector<double> atoms, weights, inverse, values, covariance;
-  for (auto& agent : agents_of(model)) {
-    const Dictionary& D = agent.D;
-    auto append = [&](std::vector<double>& out, const double* row) {
-      out.insert(out.end(), row, row + D.m);
-    };
-    for (int k = 0; k < D.m; ++k) {
-      append_atom(D, k, atoms);
-      append(inverse, D.Q(k));
-      if constexpr (is_second_order<Model>) append(covariance, agent.S(k));
-    }
-    if constexpr (is_second_order<Model>) agent.refresh_weights(), append(values, agent.values());
-    append(weights, D.weights());
-  }
+template <class Agent>
+static nb::dict state_of(Network<Agent>& n) {
+  const std::size_t p = n.settings.kernel->p;
   nb::dict state;
-  state["order"] = orders_of(model);
-  state["atoms"] = own_array(std::move(atoms), {weights.size(), p});
-  state["weights"] = own_array(std::move(weights));
-  state["inverse"] = own_array(std::move(inverse));
-  if constexpr (is_second_order<Model>) {
-    state["values"] = own_array(std::move(values));
-    state["covariance"] = own_array(std::move(covariance));
+  state["order"] = orders_of(n);
+  std::vector<double> atoms;
+  for (Agent& agent : n.agents) {
+    agent.refresh_weights();
+    for (int k = 0; k < agent.D.m; ++k) {
+      atoms.resize(atoms.size() + p);
+      agent.D.copy_atom(k, atoms.data() + atoms.size() - p);
+    }
   }
-  state["agents"] = to_rows(agents_of(model), state_in);
-  state["edges"] = to_rows(model.edges, itself);
+  const std::size_t n_atoms = atoms.size() / p;
+  state["atoms"] = own_array(std::move(atoms), {n_atoms, p});
+  visit_arrays<Agent>([&](const char* name, bool is_matrix, auto find) {
+    std::vector<double> out;
+    for (Agent& agent : n.agents) {
+      const double* row = find(agent);
+      for (int k = 0; k < (is_matrix ? agent.D.m : 1); ++k, row += agent.D.room)
+        out.insert(out.end(), row, row + agent.D.m);
+    }
+    state[name] = own_array(std::move(out));
+  });
+  state["agents"] = to_rows(n.agents, state_in);
+  state["edges"] = to_rows(n.edges, itself);
   return state;
 }
 
-template <class Model>
-static void restore(Model& model, nb::dict state) {
-  const auto agents = agents_of(model);
-  const std::size_t p = model.settings.kernel->p;
+// All is checked before anything is changed.
+template <class Agent>
+static void restore(Network<Agent>& n, nb::dict state) {
+  const std::size_t p = n.settings.kernel->p;
   const auto order = nb::cast<Ints>(state["order"]);
   const auto atoms = nb::cast<In<2>>(state["atoms"]);
-  const auto weights = nb::cast<In<1>>(state["weights"]),
-             inverse = nb::cast<In<1>>(state["inverse"]);
-  require(order.size() == agents.size(), "order must have one number per agent");
+  require(order.size() == n.agents.size() && atoms.shape(1) == p, "order and atoms must fit");
   std::size_t n_atoms = 0, n_cells = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    require(order(i) >= 0 && order(i) < (1 << 24), "order must be a number of atoms");
-    n_atoms += std::size_t(order(i));
-    n_cells += std::size_t(order(i)) * order(i);
+    require(order(i) >= 0 && std::size_t(order(i)) <= atoms.shape(0), "order must fit to atoms");
+    n_atoms += order(i);
+    n_cells += order(i) * order(i);
   }
-  require(atoms.shape(0) == n_atoms && atoms.shape(1) == p && weights.size() == n_atoms &&
-              inverse.size() == n_cells,
-          "atoms, weights and inverse must fit to order");
-  from_rows(model.edges, nb::cast<In<2>>(state["edges"]), "edges", itself);
-  from_rows(agents, nb::cast<In<2>>(state["agents"]), "agents", state_in);
-  const double *x = atoms.data(), *w = weights.data(), *q = inverse.data();
-  const double *f = nullptr, *c = nullptr;
-  if constexpr (is_second_order<Model>) {
-    const auto values = nb::cast<In<1>>(state["values"]);
-    const auto covariance = nb::cast<In<1>>(state["covariance"]);
-    require(values.size() == n_atoms && covariance.size() == n_cells,
-            "values and covariance must fit to order");
-    f = values.data(), c = covariance.data();
+  require(n_atoms == atoms.shape(0), "order must fit to atoms");
+  visit_arrays<Agent>([&](const char* name, bool is_matrix, auto) {
+    require(nb::cast<In<1>>(state[name]).size() == (is_matrix ? n_cells : n_atoms),
+            std::string(name) + " must fit to order");
+  });
+  from_rows(n.edges, nb::cast<In<2>>(state["edges"]), "edges", itself);
+  from_rows(n.agents, nb::cast<In<2>>(state["agents"]), "agents", state_in);
+  const double* x = atoms.data();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Dictionary& D = n.agents[i].D;
+    D.reset(int(order(i)));
+    for (int k = 0; k < D.m; ++k, x += p) D.set_atom(k, x);
   }
-  for (std::size_t i = 0; i < agents.size(); ++i) {
-    Dictionary& D = agents[i].D;
-    const int m = int(order(i));
-    D.reset(m);
-    for (int k = 0; k < m; ++k, x += p, q += m) {
-      D.set_atom(k, x);
-      D.weights()[k] = *w++;
-      std::copy_n(q, m, D.Q(k));
-      if constexpr (is_second_order<Model>) {
-        agents[i].values()[k] = *f++;
-        agents[i].variances()[k] = c[k];
-        std::copy_n(c, m, agents[i].S(k));
-        c += m;
-      }
+  visit_arrays<Agent>([&](const char* name, bool is_matrix, auto find) {
+    const auto given = nb::cast<In<1>>(state[name]);
+    const double* from = given.data();
+    for (Agent& agent : n.agents) {
+      double* row = find(agent);
+      for (int k = 0; k < (is_matrix ? agent.D.m : 1); ++k, row += agent.D.room, from += agent.D.m)
+        std::copy_n(from, agent.D.m, row);
     }
-    D.read_diagonal();
-    D.measure_drift(agents[i].kernel(model.settings));
-    agents[i].resume();
+  });
+  for (Agent& agent : n.agents) {
+    if constexpr (Agent::ADAPTS_FIRST)
+      for (int k = 0; k < agent.D.m; ++k) agent.variances()[k] = agent.S(k)[k];
+    agent.D.read_diagonal();
+    agent.D.measure_drift(agent.kernel(n.settings));
+    agent.resume();
   }
 }
 
-// What a network and a single agent have alike.
-template <class Model>
-static void bind_state(nb::class_<Model>& c) {
-  using M = Model;
-  c.def("state", held<M>([](M& m) { return state_of(m); }))
-      .def("restore", held<M, nb::dict>([](M& m, nb::dict state) { restore(m, state); }), "state"_a)
-      .def_prop_ro("order", held<M>([](M& m) { return orders_of(m); }))
-      .def_prop_rw("agents", held<M>([](M& m) { return to_rows(agents_of(m), state_in); }),
-                   held<M, In<2>>(
-                       [](M& m, In<2> rows) { from_rows(agents_of(m), rows, "agents", state_in); }))
-      .def_prop_rw(
-          "edges", held<M>([](M& m) { return to_rows(m.edges, itself); }),
-          held<M, In<2>>([](M& m, In<2> rows) { from_rows(m.edges, rows, "edges", itself); }));
-}
-
-// ------------------------------------------------------- network and agent
+// ----------------------------------------------------------------- networks
 
 template <class Agent>
 static void make_network(Network<Agent>* self, const typename Agent::Settings& settings, Ints start,
                          Ints neighbour, Ints reverse, In<2> edges, In<2> paces) {
-  require(start.size() > 0 && neighbour.size() == reverse.size(), "graph must fit together");
-  auto copy = [](auto a) { return std::vector(a.data(), a.data() + a.size()); };
-  std::vector<typename Agent::Pace> all(start.size() - 1);
-  std::vector<typename Agent::Edge> given(neighbour.size());
-  from_rows(all, paces, "paces", itself);
-  from_rows(given, edges, "edges", itself);
-  new (self) Network<Agent>(settings, {copy(start), copy(neighbour), copy(reverse)}, std::move(all),
-                            std::move(given));
+  require(start.size() == paces.shape(0) + 1 && neighbour.size() == edges.shape(0) &&
+              reverse.size() == edges.shape(0),
+          "graph must fit together");
+  auto copy = [](Ints a) { return std::vector(a.data(), a.data() + a.size()); };
+  new (self) Network<Agent>(settings, {copy(start), copy(neighbour), copy(reverse)},
+                            read_rows<typename Agent::Pace>(paces, "paces"),
+                            read_rows<typename Agent::Edge>(edges, "edges"));
 }
 
+// The agent that diverged or -1, and the record.
 template <class Agent>
-static int run(Network<Agent>& n, Ints start, Ints agent, In<2> x, In<1> y,
-               Given<double, 1> prediction, Given<double, 1> disagreement,
-               Given<std::int64_t, 1> asked, Given<double, 1> variance, int n_threads) {
+static nb::tuple run(Network<Agent>& n, Ints start, Ints agent, In<2> x, In<1> y, int n_threads) {
   n.steps_made = 0;
-  const std::size_t n_steps = start.size() - 1, n_readings = y.size();
-  require(start.size() > 0 && start(0) == 0 && std::size_t(start(n_steps)) == n_readings &&
-              agent.size() == n_readings && x.shape(0) == n_readings &&
-              x.shape(1) == std::size_t(n.settings.kernel->p) && prediction.size() == n_readings &&
-              disagreement.size() == n_steps && asked.size() == n_steps &&
-              (variance.size() == 0 || variance.size() == n_readings),
-          "start, agent, x, y and the record must fit together");
-  for (std::size_t t = 0; t < n_steps; ++t) {
-    require(start(t) <= start(t + 1) && std::size_t(start(t + 1)) <= n_readings,
+  const std::int64_t n_steps = std::int64_t(start.size()) - 1, n_readings = y.size();
+  require(n_steps >= 0 && start(0) == 0 && start(n_steps) == n_readings &&
+              agent.size() == y.size() && x.shape(0) == y.size() &&
+              x.shape(1) == std::size_t(n.settings.kernel->p),
+          "start, agent, x and y must fit together");
+  for (std::int64_t t = 0; t < n_steps; ++t) {
+    require(start(t) <= start(t + 1) && start(t + 1) <= n_readings,
             "start must rise to the number of readings");
     std::int64_t last = -1;
     for (auto r = start(t); r < start(t + 1); last = agent(r++))
       require(agent(r) > last && std::size_t(agent(r)) < n.agents.size(),
               "agent must be ascending within a step, and within the network");
   }
-  const Stream stream{std::int64_t(n_steps), start.data(), agent.data(), x.data(), y.data()};
-  const Record record{prediction.data(), disagreement.data(), asked.data(),
-                      variance.size() ? variance.data() : nullptr};
-  if (n.settings.is_python()) return n.run(stream, record, 1);
-  nb::gil_scoped_release release;
-  return n.run(stream, record, n_threads);
+  const Stream stream{n_steps, start.data(), agent.data(), x.data(), y.data()};
+  const bool is_python = n.settings.is_python();
+  std::optional<nb::gil_scoped_release> release;
+  if (!is_python) release.emplace();
+  const int diverged = n.run(stream, is_python ? 1 : n_threads);
+  release.reset();
+  Record& seen = n.record;
+  return nb::make_tuple(diverged, own_array(std::move(seen.prediction)),
+                        own_array(std::move(seen.disagreement)), own_array(std::move(seen.asked)),
+                        own_array(std::move(seen.variance)));
 }
 
 // One step of all agents, for arrays as they should be: returns false, with nothing changed, for
@@ -434,179 +334,131 @@ static bool learn_one(Network<Agent>& n, nb::handle x_given, nb::handle y_given,
   if (!nb::try_cast(x_given, x, false) || !nb::try_cast(y_given, y, false)) return false;
   const std::size_t V = n.agents.size(), p = n.settings.kernel->p;
   if (x.shape(0) != V || x.shape(1) != p || y.size() != V) return false;
-  std::vector<std::int64_t> agents;
-  std::vector<double> points, targets, prediction;
   constexpr double LARGEST_INPUT = 1e40;
+  std::vector<std::int64_t> agents;
+  std::vector<double> points, targets;
   for (std::size_t i = 0; i < V; ++i) {
-    const double target = y(i);
+    const double target = y(i), *point = x.data() + i * p;
     if (target != target) continue;
-    if (!(std::abs(target) <= LARGEST_INPUT) || (takes_labels && std::abs(target) != 1.0))
-      return false;
-    for (std::size_t f = 0; f < p; ++f)
-      if (!(std::abs(x(i, f)) <= LARGEST_INPUT)) return false;
+    if (takes_labels && std::abs(target) != 1.0) return false;
     agents.push_back(std::int64_t(i));
     targets.push_back(target);
-    points.insert(points.end(), x.data() + i * p, x.data() + (i + 1) * p);
+    points.insert(points.end(), point, point + p);
   }
-  prediction.resize(agents.size());
+  const auto is_sound = [](double v) { return std::abs(v) <= LARGEST_INPUT; };
+  if (!std::all_of(points.begin(), points.end(), is_sound)) return false;
+  if (!std::all_of(targets.begin(), targets.end(), is_sound)) return false;
   const std::int64_t start[] = {0, std::int64_t(agents.size())};
-  double disagreement;
-  std::int64_t asked;
-  const Stream stream{1, start, agents.data(), points.data(), targets.data()};
-  return n.run(stream, {prediction.data(), &disagreement, &asked}, 1) < 0;
+  return n.run({1, start, agents.data(), points.data(), targets.data()}, 1) < 0;
 }
 
-template <class Agent>
-static void check_points(const Network<Agent>& n, Ints agents, In<2> X) {
+// Of agents[r] at X[r].
+template <class Agent, class F>
+static nb::object evaluate_all(Network<Agent>& n, Ints agents, In<2> X, F f) {
   require(X.shape(0) == agents.size() && X.shape(1) == std::size_t(n.settings.kernel->p),
           "agents and X must fit together");
-  for (std::size_t r = 0; r < agents.size(); ++r)
+  std::vector<double> out;
+  for (std::size_t r = 0; r < agents.size(); ++r) {
     require(agents(r) >= 0 && std::size_t(agents(r)) < n.agents.size(),
             "agents must be indices of the network's agents");
+    out.push_back(f(n.agents[agents(r)], X.data() + r * X.shape(1)));
+  }
+  return own_array(std::move(out));
 }
 template <class Agent>
 static nb::object predict(Network<Agent>& n, Ints agents, In<2> X) {
-  check_points(n, agents, X);
-  std::vector<double> out(agents.size());
-  n.predict(agents.data(), X.data(), std::int64_t(out.size()), out.data());
-  return own_array(std::move(out));
+  Array scratch;
+  return evaluate_all(n, agents, X, [&](Agent& agent, const double* x) {
+    return agent.predict(n.settings, x, scratch);
+  });
 }
 static nb::object variance(Network<SecondOrder>& n, Ints agents, In<2> X) {
-  check_points(n, agents, X);
   Arena arena;
   SecondOrder::Workspace ws(arena, n.settings.kernel->p);
-  std::vector<double> out(agents.size());
-  for (std::size_t r = 0; r < out.size(); ++r)
-    out[r] = n.agents[agents(r)].variance(n.settings, ws, X.data() + r * X.shape(1));
-  return own_array(std::move(out));
+  return evaluate_all(n, agents, X, [&](SecondOrder& agent, const double* x) {
+    return agent.variance(n.settings, ws, x);
+  });
 }
 
-static nb::dict counts_of(const Counts& counts) {
-  nb::dict out;
-  out["moved"] = counts.moved;
-  out["projected"] = counts.projected;
-  out["repaired"] = counts.repaired;
-  return out;
+// By hand: a network of one agent whose neighbours are elsewhere.
+
+template <class Agent>
+static const double* check_point(const Network<Agent>& n, In<1> x) {
+  require(x.size() == std::size_t(n.settings.kernel->p), "x must have all features");
+  return x.data();
+}
+template <class Agent>
+static Queries check_queries(const Network<Agent>& n, In<2> x, Given<const int, 1> edge,
+                             In<1> multiplier) {
+  require(x.shape(1) == std::size_t(n.settings.kernel->p) && edge.size() == x.shape(0) &&
+              multiplier.size() == x.shape(0),
+          "queries must fit together");
+  for (std::size_t r = 0; r < edge.size(); ++r)
+    require(edge(r) >= 0 && std::size_t(edge(r)) < n.edges.size(), "edge must be one there is");
+  return {int(x.shape(0)), x.data(), multiplier.data(), edge.data()};
+}
+
+template <class Agent>
+static nb::object answer(Network<Agent>& n, In<2> x, Given<const int, 1> edge, In<1> multiplier) {
+  std::vector<typename Agent::Answer> out(x.shape(0));
+  Peer<Agent>{n}.answer(check_queries(n, x, edge, multiplier), out.data());
+  return to_rows(out, itself);
+}
+
+// carried: value and std per query.
+template <class Agent>
+static void update(Network<Agent>& n, std::optional<In<1>> x, double y, In<2> answers,
+                   double around, In<2> queries, Given<const int, 1> edge, In<1> multiplier,
+                   In<2> carried) {
+  const auto given = read_rows<typename Agent::Answer>(answers, "answers");
+  const auto askers = read_rows<Asker>(carried, "carried");
+  require(given.size() == n.edges.size() && askers.size() == queries.shape(0),
+          "there must be an answer per edge, and an asker per query");
+  Peer<Agent>{n}.update(x ? check_point(n, *x) : nullptr, y, given.data(), around,
+                        check_queries(n, queries, edge, multiplier), askers.data());
 }
 
 template <class Agent>
 static void bind_network(nb::module_& m, const char* name) {
   using N = Network<Agent>;
   nb::class_<N> network(m, name);
-  bind_state(network);
   network
       .def("__init__", &make_network<Agent>, "settings"_a, "start"_a, "neighbour"_a, "reverse"_a,
            "edges"_a, "paces"_a)
-      .def("run",
-           held<N, Ints, Ints, In<2>, In<1>, Given<double, 1>, Given<double, 1>,
-                Given<std::int64_t, 1>, Given<double, 1>, int>(&run<Agent>),
-           "start"_a, "agent"_a, "x"_a, "y"_a, "prediction"_a.noconvert(),
-           "disagreement"_a.noconvert(), "asked"_a.noconvert(), "variance"_a.noconvert(),
-           "n_threads"_a)
-      .def("learn_one", held<N, nb::handle, nb::handle, bool>(&learn_one<Agent>), "x"_a.none(),
-           "y"_a.none(), "takes_labels"_a)
-      .def("predict", held<N, Ints, In<2>>(&predict<Agent>), "agents"_a, "X"_a)
-      .def("function",
-           held<N, std::size_t>([](N& n, std::size_t i) { return function_of(n.agents.at(i)); }),
-           "agent"_a)
-      .def("set_paces",
-           held<N, In<2>>([](N& n, In<2> rows) { from_rows(n.paces, rows, "paces", itself); }),
+      .def("run", alone(&run<Agent>), "start"_a, "agent"_a, "x"_a, "y"_a, "n_threads"_a)
+      .def("learn_one", alone(&learn_one<Agent>), "x"_a.none(), "y"_a.none(), "takes_labels"_a)
+      .def("predict", alone(&predict<Agent>), "agents"_a, "X"_a)
+      .def("function", alone(&function_of<Agent>), "agent"_a)
+      .def("state", alone(&state_of<Agent>))
+      .def("restore", alone(&restore<Agent>), "state"_a)
+      .def("set_paces", alone(+[](N& n, In<2> v) { from_rows(n.paces, v, "paces", itself); }),
            "paces"_a)
+      .def_prop_ro("order", alone(&orders_of<Agent>))
+      .def_prop_rw("agents", alone(+[](N& n) { return to_rows(n.agents, state_in); }),
+                   alone(+[](N& n, In<2> v) { from_rows(n.agents, v, "agents", state_in); }))
+      .def_prop_rw("edges", alone(+[](N& n) { return to_rows(n.edges, itself); }),
+                   alone(+[](N& n, In<2> v) { from_rows(n.edges, v, "edges", itself); }))
+      .def_prop_ro("counts", alone(+[](N& n) { return to_rows(n.workspaces, counts_in); }))
       .def_ro("steps_made", &N::steps_made)
       .def_ro("is_torn", &N::is_torn)
-      .def_prop_ro("counts", [](const N& n) { return counts_of(n.counts()); });
-  if constexpr (std::is_same_v<Agent, SecondOrder>)
-    network.def("variance", held<N, Ints, In<2>>(&variance), "agents"_a, "X"_a);
-}
-
-template <class Agent>
-static void make_peer(Peer<Agent>* self, const typename Agent::Settings& settings, In<2> edges,
-                      In<2> pace) {
-  std::vector<typename Agent::Edge> given(edges.shape(0));
-  std::vector<typename Agent::Pace> own(1);
-  from_rows(given, edges, "edges", itself);
-  from_rows(own, pace, "pace", itself);
-  new (self) Peer<Agent>(settings, own[0], std::move(given));
-}
-
-// Queries as arrays: carried holds value, multiplier and std per query.
-class GivenQueries {
- public:
-  std::vector<double> multiplier;
-  std::vector<Asker> askers;
-
-  template <class Agent>
-  GivenQueries(const Peer<Agent>& a, In<2> x, Given<const int, 1> edge, In<2> carried)
-      : x(x), edge(edge) {
-    require(x.shape(1) == std::size_t(a.settings.kernel->p) && edge.size() == x.shape(0) &&
-                carried.shape(0) == x.shape(0) && carried.shape(1) == 3,
-            "queries and what they carry must fit together");
-    for (std::size_t r = 0; r < x.shape(0); ++r) {
-      require(edge(r) >= 0 && std::size_t(edge(r)) < a.edges.size(), "edge must be one there is");
-      askers.push_back({carried(r, 0), carried(r, 2)});
-      multiplier.push_back(carried(r, 1));
-    }
-  }
-  Queries view() const { return {int(x.shape(0)), x.data(), multiplier.data(), edge.data()}; }
-
- private:
-  In<2> x;
-  Given<const int, 1> edge;
-};
-
-template <class Agent>
-static nb::object answer(Peer<Agent>& a, In<2> x, Given<const int, 1> edge, In<2> carried) {
-  const GivenQueries queries(a, x, edge, carried);
-  std::vector<typename Agent::Answer> out(x.shape(0));
-  a.answer(queries.view(), out.data());
-  return to_rows(out, itself);
-}
-
-template <class Agent>
-static void update(Peer<Agent>& a, std::optional<In<1>> x, double y, In<2> answers, double around,
-                   In<2> queries, Given<const int, 1> edge, In<2> carried) {
-  require(!x || x->size() == std::size_t(a.settings.kernel->p), "x must have all features");
-  std::vector<typename Agent::Answer> given(a.edges.size());
-  from_rows(given, answers, "answers", itself);
-  const GivenQueries came(a, queries, edge, carried);
-  a.update(x ? x->data() : nullptr, y, given.data(), around, came.view(), came.askers.data());
-}
-
-template <class Agent>
-static void bind_peer(nb::module_& m, const char* name) {
-  using P = Peer<Agent>;
-  nb::class_<P> peer(m, name);
-  bind_state(peer);
-  peer.def("__init__", &make_peer<Agent>, "settings"_a, "edges"_a, "pace"_a)
-      .def(
-          "predict",
-          [](P& a, In<1> x) {
-            require(x.size() == std::size_t(a.settings.kernel->p), "x must have all features");
-            return a.predict(x.data());
-          },
-          "x"_a)
-      .def("answer", &answer<Agent>, "queries"_a, "edge"_a, "carried"_a)
-      .def(
-          "adopt",
-          [](P& a, double value, double std) {
-            a.agent.state.target.adopt(value, std, a.settings.standardization);
-          },
-          "value"_a, "std"_a)
-      .def("update", &update<Agent>, "x"_a.none(), "y"_a, "answers"_a, "around"_a, "queries"_a,
-           "edge"_a, "carried"_a)
-      .def("function", [](P& a) { return function_of(a.agent); });
-  if constexpr (std::is_same_v<Agent, SecondOrder>)
-    peer.def(
-        "adapt",
-        [](P& a, In<1> x, double y) {
-          require(x.size() == std::size_t(a.settings.kernel->p), "x must have all features");
-          double carried = 0.0;
-          a.take_back_on_error([&] { carried = a.adapt(x.data(), y); });
-          return carried;
-        },
-        "x"_a, "y"_a);
+      .def("predict_one",
+           alone(+[](N& n, In<1> x) { return Peer<Agent>{n}.predict(check_point(n, x)); }), "x"_a)
+      .def("answer", alone(&answer<Agent>), "queries"_a, "edge"_a, "multiplier"_a)
+      .def("adopt", alone(+[](N& n, double value, double std) {
+             n.agents[0].state.target.adopt(value, std, n.settings.standardization);
+           }),
+           "value"_a, "std"_a)
+      .def("update", alone(&update<Agent>), "x"_a.none(), "y"_a, "answers"_a, "around"_a,
+           "queries"_a, "edge"_a, "multiplier"_a, "carried"_a);
+  if constexpr (Agent::ADAPTS_FIRST)
+    network.def("variance", alone(&variance), "agents"_a, "X"_a)
+        .def("adapt", alone(+[](N& n, In<1> x, double y) {
+               return Peer<Agent>{n}.adapt(check_point(n, x), y);
+             }),
+             "x"_a, "y"_a);
   else
-    peer.def("observe", [](P& a, double y) { a.agent.observe(a.settings, y); }, "y"_a);
+    network.def("observe", alone(+[](N& n, double y) { n.agents[0].observe(n.settings, y); }),
+                "y"_a);
 }
 
 // --------------------------------------------------------------- functions
@@ -659,13 +511,14 @@ static nb::dict build_info() {
   return info;
 }
 
+void bind_neighbours(nb::module_& m);  // neighbours_bindings.cpp
+
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // kernels in Python live until the interpreter ends
   bind_components(m);
   bind_network<FirstOrder>(m, "Network");
-  bind_peer<FirstOrder>(m, "Peer");
   bind_network<SecondOrder>(m, "NewtonNetwork");
-  bind_peer<SecondOrder>(m, "NewtonPeer");
+  bind_neighbours(m);
   m.def("compress", &compress, "kernel"_a, "atoms"_a, "weights"_a, "budget"_a);
   m.def("dots", &dots, "A"_a, "i"_a, "B"_a, "j"_a);
   m.def("add_rows", &add_rows, "out"_a.noconvert(), "i"_a, "c"_a, "B"_a, "j"_a);

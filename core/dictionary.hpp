@@ -24,33 +24,20 @@ class Dictionary {
 
   explicit Dictionary(Arena& arena, int p, int n_vectors = 0, int n_matrices = 0)
       : arena(&arena), p(p), n_vectors(2 + n_vectors), n_matrices(1 + n_matrices) {}
-  Dictionary(Dictionary&& o) noexcept
-      : m(o.m),
-        room(std::exchange(o.room, 0)),
-        trace(o.trace),
-        drift(o.drift),
-        arena(o.arena),
-        slab(o.slab),
-        p(o.p),
-        n_vectors(o.n_vectors),
-        n_matrices(o.n_matrices) {}
-  ~Dictionary() {
-    if (room) arena->release(slab, size(room));
-  }
   Dictionary make_like() const { return Dictionary(*arena, p, n_vectors - 2, n_matrices - 1); }
 
   int n_features() const { return p; }
   int end() const { return padded(m); }
-  double* vector(int i) const { return slab + std::size_t(i) * room; }
-  double* weights() const { return slab; }
+  double* weights() const { return slab.get(); }
+  double* vector(int i) const { return weights() + std::size_t(i) * room; }
   double* diagonal() const { return vector(1); }
   double* features() const { return vector(n_vectors); }
   double* matrix(int i) const {
-    return slab + (std::size_t(n_vectors + p) + std::size_t(i) * room) * room;
+    return weights() + (std::size_t(n_vectors + p) + std::size_t(i) * room) * room;
   }
   double* Q(int row = 0) const { return matrix(0) + std::size_t(row) * room; }
   Atoms atoms() const { return {features(), room, m}; }
-  Prefetch used_memory() const { return {slab, size(room) - std::size_t(room - m) * room}; }
+  Prefetch used_memory() const { return {weights(), size(room) - std::size_t(room - m) * room}; }
   void multiply_Q(const double* x, double* out) const { multiply_symmetric(Q(), room, m, x, out); }
   void copy_atom(int k, double* x) const {
     for (int f = 0; f < p; ++f) x[f] = features()[std::size_t(f) * room + k];
@@ -62,13 +49,12 @@ class Dictionary {
   void reserve(int n) {
     if (n > room) reallocate(padded(n));
   }
-  const double* address() const { return slab; }
   // Move the slab to another arena, which the owner then swaps with the present one.
   void move_to(Arena& other) {
-    if (!room) return;
     double* moved = other.allocate(size(room));
-    std::copy_n(slab, size(room), moved);
-    slab = moved;
+    std::copy_n(weights(), size(room), moved);
+    slab.release();
+    slab.reset(moved);
   }
   // Become a copy of other, with room for n atoms; a room that is much too large is given back if
   // is_tight.
@@ -243,8 +229,13 @@ class Dictionary {
   }
 
  private:
+  struct Release {
+    Arena* arena;
+    std::size_t n;
+    void operator()(double* data) const { arena->release(data, n); }
+  };
   Arena* arena;
-  double* slab = nullptr;
+  std::unique_ptr<double[], Release> slab;
   int p, n_vectors, n_matrices;
 
   void sum_diagonal() {
@@ -269,19 +260,18 @@ class Dictionary {
     return (std::size_t(n_vectors + p) + std::size_t(n_matrices) * wide) * wide + LANES;
   }
   void clear() {
-    std::fill_n(slab, size(room), 0.0);
+    std::fill_n(weights(), size(room), 0.0);
     std::fill_n(diagonal(), room, -1.0);
     m = 0;
   }
   void reallocate(int wide) {
-    double* fresh = arena->allocate(size(wide));  // may throw: nothing has changed yet
+    decltype(slab) fresh(arena->allocate(size(wide)), {arena, size(wide)});
     const Dictionary old = std::move(*this);
-    slab = fresh;
+    slab = std::move(fresh);
     room = wide;
-    const int n = old.m;
     clear();
-    if (n) copy(old, *this);
-    m = n;
+    if (old.m) copy(old, *this);
+    m = old.m;
   }
   static void copy(const Dictionary& from, Dictionary& to) {
     for (int i = 0; i < std::min(from.n_vectors, to.n_vectors); ++i)

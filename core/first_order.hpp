@@ -101,6 +101,7 @@ class FirstOrder {
   double predict(const Settings& s, const double* x, Array& scratch) const {
     return state.target.to_unit(D.evaluate(kernel(s), x, scratch));
   }
+  void refresh_weights() {}
   void resume() {}  // after the dictionary was filled in from outside
   void observe(const Settings& s, double y) {
     const double ratio = state.target.observe(y, s.standardization);

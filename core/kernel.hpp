@@ -1,6 +1,7 @@
 // Kernels: rows of values k(point, atom). Atoms are stored feature by feature, points row by row.
 #pragma once
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "simd.hpp"
@@ -74,17 +75,16 @@ struct Pointwise final : Kernel {
   HALK_INLINE void fill_row(Atoms a, const double* x, double* HALK_RESTRICT out,
                             double inverse) const {
     const int end = evaluated(a.n);
-    const double* HALK_RESTRICT D = a.data;
-    double point[P], units[P];
-    for (int f = 0; f < P; ++f) point[f] = x[f], units[f] = unit[f] * inverse;
+    const double *HALK_RESTRICT D = a.data, *HALK_RESTRICT units = unit.data();
     HALK_SIMD
     for (int k = 0; k < end; ++k) {
       double s = 0.0;
       for (int f = 0; f < P; ++f)
-        s += formula.term(D[std::size_t(f) * a.ld + k], point[f], units[f], f);
+        s += formula.term(D[std::size_t(f) * a.ld + k], x[f], units[f] * inverse, f);
       out[k] = formula.at(s);
     }
   }
+  // Any number of features, one at a time: compilers do not vectorise the loop above then.
   void fill_long_row(Atoms a, const double* x, double* HALK_RESTRICT out, double inverse) const {
     const int end = evaluated(a.n);
     std::fill_n(out, end, 0.0);
@@ -102,23 +102,18 @@ struct Pointwise final : Kernel {
             Prefetch next) const override {
     if (a.n == 0) return;
     const double inverse = 1.0 / scale;
-    // The next agent's memory, spread over the rows (1.1x at 1,000 agents).
+    // The next agent's memory, spread over the rows (1.2 to 1.3x at 20,000 agents).
     const std::size_t lines = b ? (next.n / LANES + b - 1) / b : 0;
     for (int r = 0; r < b; ++r, x += p, out += ld) {
       for (std::size_t q = 0; q < lines; ++q, next.data += LANES) HALK_PREFETCH(next.data);
-      switch (p) {
-        case 1:
-          fill_row<1>(a, x, out, inverse);
-          break;
-        case 2:
-          fill_row<2>(a, x, out, inverse);
-          break;
-        case 3:
-          fill_row<3>(a, x, out, inverse);
-          break;
-        default:
-          fill_long_row(a, x, out, inverse);
-      }
+      if (p == 1)
+        fill_row<1>(a, x, out, inverse);
+      else if (p == 2)
+        fill_row<2>(a, x, out, inverse);
+      else if (p == 3)
+        fill_row<3>(a, x, out, inverse);
+      else
+        fill_long_row(a, x, out, inverse);
       for (int k = padded(a.n) - LANES, l = 0; l < LANES; ++l)
         out[k + l] = k + l < a.n ? out[k + l] : 0.0;
     }
@@ -155,7 +150,6 @@ struct Matern52 : Radial {
 };
 struct RationalQuadratic : Radial {
   double alpha;
-  explicit RationalQuadratic(double alpha) : alpha(alpha) {}
   HALK_INLINE double at(double s) const {
     return exp2_minus(alpha * log2_above_one(1.0 + s / (2.0 * alpha)));
   }
@@ -178,7 +172,6 @@ struct InnerProduct {
 struct Polynomial : InnerProduct {
   int degree;
   double gain, offset;
-  Polynomial(int degree, double gain, double offset) : degree(degree), gain(gain), offset(offset) {}
   HALK_INLINE double at(double s) const {
     const double base = gain * s + offset;
     double power = 1.0, square = base;
@@ -196,15 +189,15 @@ inline std::shared_ptr<Kernel> make_kernel(const std::string& name, int p,
   if (name == "laplacian") return make(Laplacian{});
   if (name == "matern32") return make(Matern32{});
   if (name == "matern52") return make(Matern52{});
-  if (name == "rational_quadratic") return make(RationalQuadratic{parameters.at(0)});
+  if (name == "rational_quadratic") return make(RationalQuadratic{{}, parameters.at(0)});
   if (name == "periodic") return make(Periodic{parameters});
   if (name == "polynomial") {  // of degree, gain, offset; also the linear and the constant kernel
-    const Polynomial formula(int(parameters.at(0)), parameters.at(1), parameters.at(2));
+    const Polynomial formula{{}, int(parameters.at(0)), parameters.at(1), parameters.at(2)};
     auto kernel = make(formula);
     if (formula.gain == 0.0) kernel->at_itself = formula.at(0.0);
     return kernel;
   }
-  return nullptr;
+  throw std::invalid_argument("unknown kernel " + name);
 }
 
 // A kernel of all features but the last, a label, times `between` where labels differ.

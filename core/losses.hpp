@@ -2,7 +2,6 @@
 // subgradient.
 #pragma once
 #include <functional>
-#include <string>
 
 #include "simd.hpp"
 
@@ -14,10 +13,8 @@ struct Bound {
 
 struct Loss {
   enum Kind { squared, huber, absolute, epsilon_insensitive, quantile, logistic, hinge, python };
-  static constexpr const char* NAMES[] = {"squared",  "huber",    "absolute", "epsilon_insensitive",
-                                          "quantile", "logistic", "hinge",    "python"};
-  Kind kind = squared;
-  double parameter = 0.0, curvature = 0.0;
+  int kind;
+  double parameter, curvature;
   std::function<double(double, double)> python_slope;
 
   // A subgradient in the prediction a.
@@ -54,18 +51,19 @@ struct Loss {
 
 struct Proximity {
   enum Kind { squared, absolute, huber, python };
-  static constexpr const char* NAMES[] = {"squared", "absolute", "huber", "python"};
-  Kind kind = squared;
-  double parameter = 0.0, curvature = 1.0;
-  std::function<void(const double*, const double*, int, double*, double*)> python_compare;
+  int kind;
+  double parameter, curvature;
+  using Values = std::vector<double>;
+  std::function<std::pair<Values, Values>(const Values&, const Values&)> python_compare;
 
   // h(a, b) and its slope in a, for n pairs. h is symmetric: the slope in b is that of h(b, a).
   void compare(const double* a, const double* b, int n, double* value, double* slope) const {
-    if (kind == python) {
-      if (n > 0) python_compare(a, b, n, value, slope);
-      return;
+    if (kind == python && n > 0) {
+      const auto [h, d] = python_compare({a, a + n}, {b, b + n});
+      std::copy_n(h.data(), n, value);
+      std::copy_n(d.data(), n, slope);
     }
-    for (int k = 0; k < n; ++k) {
+    for (int k = 0; k < n && kind != python; ++k) {
       const double d = a[k] - b[k], size = std::abs(d), c = parameter;
       const bool is_square = kind == squared || (kind == huber && size <= c);
       const double steepness = is_square ? size : kind == absolute ? 1.0 : c;

@@ -19,22 +19,12 @@ constexpr int LANES = 8;          // doubles per cache line
 constexpr double LARGEST = 1e50;  // beyond it is divergence; squares and products stay finite
 constexpr int padded(int n) { return (n + LANES - 1) / LANES * LANES; }
 
-#if defined(_MSC_VER)
-#define HALK_RESTRICT __restrict
-#define HALK_INLINE __forceinline
-#else
 #define HALK_RESTRICT __restrict__
 #define HALK_INLINE inline __attribute__((always_inline))
-#endif
-// Into L2: prefetching into L1 stalls the kernel rows (1.1x at 1,000 agents).
-#if defined(__GNUC__)
+// Into L2: prefetching into L1 stalls the kernel rows.
 #define HALK_PREFETCH(p) __builtin_prefetch(p, 0, 2)
-#else
-#define HALK_PREFETCH(p)
-#endif
-// Needs -fopenmp-simd (GCC, Clang) or /openmp:experimental (MSVC); without it loops are slower.
 #define HALK_PRAGMA(text) _Pragma(#text)
-#define HALK_SIMD HALK_PRAGMA(omp simd)
+#define HALK_SIMD HALK_PRAGMA(omp simd)  // with -fopenmp-simd
 // A minimum is exact in any order.
 #define HALK_SIMD_MIN(...) HALK_PRAGMA(omp simd reduction(min : __VA_ARGS__))
 
@@ -160,49 +150,42 @@ HALK_INLINE double exp2_minus(double a) {
 }
 HALK_INLINE double exp_minus(double a) { return exp2_minus(a * 1.4426950408889634); }
 
+// The polynomial in x with these coefficients, highest power first.
+template <int N>
+HALK_INLINE double horner(const double (&coefficients)[N], double x) {
+  double s = coefficients[0];
+  for (int k = 1; k < N; ++k) s = s * x + coefficients[k];
+  return s;
+}
+
 // sin(pi a) with its exact period, by the Taylor series on |a| <= 1/2; absolute error below 4e-16.
 HALK_INLINE double sin_pi(double a) {
   constexpr double round = 1.5 * 4503599627370496.0;
+  constexpr double taylor[] = {
+      -1.0518471716932065e-11, 5.392664662608129e-10,   -2.2948428997269873e-08,
+      7.952054001475513e-07,   -2.1915353447830217e-05, 0.00046630280576761255,
+      -0.0073704309457143504,  0.08214588661112823,     -0.5992645293207921,
+      2.5501640398773455,      -5.16771278004997,       3.141592653589793};
   a = std::abs(a) < 1e15 ? a : 0.0;  // all larger numbers are integers, or as good as
-  const double t = a + round, r = a - (t - round), r2 = r * r;
-  double s = -1.0518471716932065e-11;
-  s = s * r2 + 5.392664662608129e-10;
-  s = s * r2 - 2.2948428997269873e-08;
-  s = s * r2 + 7.952054001475513e-07;
-  s = s * r2 - 2.1915353447830217e-05;
-  s = s * r2 + 0.00046630280576761255;
-  s = s * r2 - 0.0073704309457143504;
-  s = s * r2 + 0.08214588661112823;
-  s = s * r2 - 0.5992645293207921;
-  s = s * r2 + 2.5501640398773455;
-  s = s * r2 - 5.16771278004997;
-  s = s * r2 + 3.141592653589793;
-  return s * r;  // up to its sign, which the square does not need
+  const double t = a + round, r = a - (t - round);
+  return horner(taylor, r * r) * r;  // up to its sign, which the square does not need
 }
 
 // log2(a) for normal a >= 1: exponent and 2 atanh(z) / ln 2 with z = (m - 1) / (m + 1), |z| <
 // 0.172.
 HALK_INLINE double log2_above_one(double a) {
+  constexpr double atanh[] = {0.12545174268599682, 0.1373995277037108,  0.15186263588304877,
+                              0.16972882833987804, 0.19235933878519512, 0.22195308321368667,
+                              0.2623081892525388,  0.3205988979753252,  0.4121985831111324,
+                              0.5770780163555853,  0.9617966939259756,  2.8853900817779268};
   const auto bits = std::bit_cast<std::int64_t>(a);
   double exponent = double((bits >> 52) - 1023);
   double m = std::bit_cast<double>((bits & 0xfffffffffffff) | 0x3ff0000000000000);
   const bool is_large = m > 1.4142135623730951;
   m = is_large ? 0.5 * m : m;
   exponent = is_large ? exponent + 1.0 : exponent;
-  const double z = (m - 1.0) / (m + 1.0), z2 = z * z;
-  double s = 0.12545174268599682;
-  s = s * z2 + 0.1373995277037108;
-  s = s * z2 + 0.15186263588304877;
-  s = s * z2 + 0.16972882833987804;
-  s = s * z2 + 0.19235933878519512;
-  s = s * z2 + 0.22195308321368667;
-  s = s * z2 + 0.2623081892525388;
-  s = s * z2 + 0.3205988979753252;
-  s = s * z2 + 0.4121985831111324;
-  s = s * z2 + 0.5770780163555853;
-  s = s * z2 + 0.9617966939259756;
-  s = s * z2 + 2.8853900817779268;
-  return exponent + s * z;
+  const double z = (m - 1.0) / (m + 1.0);
+  return exponent + horner(atanh, z * z) * z;
 }
 
 }  // namespace halk

@@ -107,7 +107,7 @@ def test_the_wheel_holds_code_types_and_data(wheel, levels):
     names = zipfile.ZipFile(wheel).namelist()
     assert "halk/py.typed" in names
     assert "halk/_core.pyi" in names
-    assert "halk/sensing/fitting.py" in names
+    assert "halk/sensors/fitting.py" in names
     assert any(name.endswith("gulf_levitus_50nodes.csv") for name in names)
     assert not [name for name in names if not name.startswith(("halk/", "halk-"))]
     modules = [name for name in names if name.endswith((".so", ".pyd"))]
@@ -171,4 +171,6 @@ def test_the_command_says_which_extra_it_needs(python, wheel, clean, tmp_path):
     (tmp_path / "r.csv").write_text("buoy,depth_m,t_C\nn,0,20\nn,9,8\ns,0,22\ns,9,\n")
     run(halk_, "fit", "r.csv", "--quick", "-q", cwd=tmp_path, env=clean)
     filled = run(halk_, "fill", "model.halk", "r.csv", cwd=tmp_path, env=clean)
-    assert filled.splitlines()[0].endswith("t_C_predicted,t_C_low,t_C_high")
+    assert filled.splitlines()[0].endswith(
+        "t_C_std,t_C_low,t_C_high,t_C_method,t_C_fqc"
+    )

@@ -34,7 +34,7 @@ def test_exported_members():
         "losses",
         "proximity",
         "reference",
-        "sensing",
+        "sensors",
         "theory",
     ]
     assert all(hasattr(halk, name) for name in halk.__all__)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         losses,
         proximity,
         reference,
-        sensing,
+        sensors,
         theory,
     )
     from halk.errors import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from halk.learners import HALK, NewtonHALK
     from halk.network import Network
-    from halk.sensing import SensorModel, fit
+    from halk.sensors import SensorModel, fit
     from halk.trace import Trace
 
 __all__ = [
@@ -55,7 +55,7 @@ __all__ = [
     "losses",
     "proximity",
     "reference",
-    "sensing",
+    "sensors",
     "theory",
 ]
 
@@ -70,9 +70,9 @@ _HOMES = {
     "LawError": "halk.errors",
     "Network": "halk.network",
     "NewtonHALK": "halk.learners",
-    "SensorModel": "halk.sensing",
+    "SensorModel": "halk.sensors",
     "Trace": "halk.trace",
-    "fit": "halk.sensing",
+    "fit": "halk.sensors",
 }
 
 

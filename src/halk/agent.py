@@ -181,7 +181,7 @@ class CoreAgent(ABC):
     kernel: Kernel
     loss: Loss
     settings: Settings | NewtonSettings
-    _core: _core.Peer | _core.NewtonPeer
+    _core: _core.Network | _core.NewtonNetwork
     _n_core_features: int
     """Of points with their label, if they have one."""
     _is_second: ClassVar[bool]
@@ -196,6 +196,11 @@ class CoreAgent(ABC):
         self._n_core_features = self.n_features
         self._reading: tuple[Vector, float, float] | None = None
         self._queries: dict[int, Query] = {}
+
+    def _graph(self) -> tuple[Indices, Indices, Indices]:
+        """Return the graph of one agent; its neighbours are elsewhere."""
+        nobody = np.zeros(len(self.neighbours), np.int64)
+        return np.array([0, len(nobody)]), nobody, nobody
 
     # looking inside
 
@@ -270,7 +275,7 @@ class CoreAgent(ABC):
 
     def predict(self, x: Any) -> float:
         """Return the prediction at one point, in the unit of the target."""
-        return self._core.predict(self._labelled(self._point(x)))
+        return self._core.predict_one(self._labelled(self._point(x)))
 
     def _point(self, x: Any) -> Vector:
         return finite_array("x", x, (self.n_features,))
@@ -280,7 +285,7 @@ class CoreAgent(ABC):
         return x
 
     def _predict_finite(self, x: Vector, neighbour: int | None = None) -> None:
-        value = self._core.predict(self._labelled(x, neighbour))
+        value = self._core.predict_one(self._labelled(x, neighbour))
         if not abs(value) <= LARGEST:
             raise DivergenceError(
                 f"learning diverged: the prediction is {value:g}; {self._advice}"
@@ -321,10 +326,12 @@ class CoreAgent(ABC):
         rows = [self._labelled(query.x, j) for j, query in asked]
         points = np.array(rows).reshape(-1, self._n_core_features)
         edges = np.array([self._edge(j) for j, _ in asked], np.int32)
-        carried = np.array([query[1:] for _, query in asked], float).reshape(-1, 3)
+        multipliers = np.array([query.multiplier for _, query in asked], float)
+        carried = np.array([(q.value, q.std) for _, q in asked], float).reshape(-1, 2)
         point, y, _ = self._reading or (None, 0.0, 0.0)
         x = None if point is None else self._labelled(point)
-        self._core.update(x, y, answers, around, points, edges, carried)
+        queries = points, edges, multipliers, carried
+        self._core.update(x, y, answers, around, *queries)
         self._reading, self._queries = None, {}
 
     # saving
@@ -384,7 +391,7 @@ class Agent(CoreAgent):
     """
 
     settings: Settings
-    _core: _core.Peer
+    _core: _core.Network
     _is_second = False
 
     def __init__(
@@ -402,7 +409,8 @@ class Agent(CoreAgent):
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
         self._advice = f"use step='normalized', or a step size below {pace.step_size:g}"
         native = native_settings(components, settings, n_features)
-        self._core = _core.Peer(native, start_edges(tolerance), np.array([pace]))
+        edges, paces = start_edges(tolerance), np.array([pace])
+        self._core = _core.Network(native, *self._graph(), edges, paces)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (
@@ -425,7 +433,7 @@ class Agent(CoreAgent):
     def function(self) -> Function:
         """A copy of the agent's function."""
         kernel = rescale(self.components.kernel, self.scale)
-        return Function(kernel, *self._core.function())
+        return Function(kernel, *self._core.function(0))
 
     @property
     def adaptation(self) -> Vector:
@@ -447,7 +455,7 @@ class Agent(CoreAgent):
         self._predict_finite(point)
         if self.settings.standardizes:
             self._core.observe(y)
-        own = self._core.predict(point)
+        own = self._core.predict_one(point)
         self._reading = (point, y, own)
         return self._make_queries(point, own)
 
@@ -463,7 +471,7 @@ class Agent(CoreAgent):
         if self.settings.is_exact and query.multiplier > 0:
             self._queries[neighbour] = query
         self._core.adopt(query.value, query.std)
-        return Answer(self._core.predict(query.x), float(self.adaptation[0]))
+        return Answer(self._core.predict_one(query.x), float(self.adaptation[0]))
 
     def update(self, answers: Mapping[int, Answer] | None = None) -> None:
         """Finish the step with the answers that came; missing ones may be left out."""
@@ -497,7 +505,7 @@ class NewtonAgent(CoreAgent):
     """
 
     settings: NewtonSettings
-    _core: _core.NewtonPeer
+    _core: _core.NewtonNetwork
     _is_second = True
     _advice = "give length scales and noise in the unit of the readings"
 
@@ -519,7 +527,8 @@ class NewtonAgent(CoreAgent):
         tolerance = array("tolerance", tolerance, (len(self.neighbours),))
         edges = settings.start_edges(tolerance, self.noise)
         native = settings.native(kernel, loss, self._n_core_features)
-        self._core = _core.NewtonPeer(native, edges, np.array([[self.noise]]))
+        paces = np.array([[self.noise]])
+        self._core = _core.NewtonNetwork(native, *self._graph(), edges, paces)
         target = self.target
         target[[OFFSET, STD]] = settings.unit
         self.target = target
@@ -534,7 +543,7 @@ class NewtonAgent(CoreAgent):
     @property
     def function(self) -> Function:
         """A copy of the agent's function."""
-        return Function(self.kernel, *self._core.function())
+        return Function(self.kernel, *self._core.function(0))
 
     @property
     def coupling(self) -> str:
@@ -579,9 +588,10 @@ class NewtonAgent(CoreAgent):
         self._queries.pop(neighbour, None)  # an earlier one is out of date
         if self.settings.exchanges_readings or query.multiplier > 0:
             self._queries[neighbour] = query
-        edge, carried = np.array([self._edge(neighbour)], np.int32), [query[1:]]
+        edge = np.array([self._edge(neighbour)], np.int32)
         point = self._labelled(query.x, neighbour)[None]
-        value, variance = self._core.answer(point, edge, np.array(carried))[0]
+        multiplier = np.array([query.multiplier])
+        value, variance = self._core.answer(point, edge, multiplier)[0]
         return Answer(float(value), variance=float(variance))
 
     def update(self, answers: Mapping[int, Answer] | None = None) -> None:

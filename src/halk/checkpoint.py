@@ -53,6 +53,10 @@ _FAMILIES = (Kernel, Loss, Proximity, Adaptation, FeatureMap)
 _CHECKS = {"kernel": as_kernel, "loss": as_loss, "proximity": as_proximity}
 _SAMPLE = 32  # atoms at which a kernel is compared with the one that was saved
 
+_WIDE = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "<i8"}
+_TYPES = {"f4": "<f4", "i1": "<i1"}
+"""What arrays are saved as, by kind; small ones as they are."""
+
 WRONG = (
     ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
@@ -149,7 +153,7 @@ def pack(header: dict[str, Any], arrays: Arrays) -> bytes:
     """Return the bytes of a file; the same for the same contents."""
     # safetensors takes the memory of an array as it is: it must be contiguous
     arrays = {
-        name: np.ascontiguousarray(a, "<f8" if a.dtype.kind == "f" else "<i8")
+        name: np.ascontiguousarray(a, _TYPES.get(a.dtype.str[1:], _WIDE[a.dtype.kind]))
         for name, a in arrays.items()
     }
     header = {"version": VERSION, "halk": __version__} | header

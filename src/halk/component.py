@@ -103,6 +103,8 @@ class Formula(Component):
 
     curvature: float = 0.0
     """A bound on the second derivative in the first argument (S9)."""
+    _kinds: ClassVar[tuple[str, ...]]
+    """The formulas of the core in its order; those in Python come after them."""
 
     def value(self, a: Any, b: Any) -> Any:
         """Return the value at ``a`` and ``b``, for arrays."""
@@ -119,13 +121,13 @@ class Formula(Component):
         values = check_result(self, self.value(*flat), (a.size,))
         return np.reshape(values, a.shape)[()]
 
-    def _native_arguments(self) -> tuple[str, float, float]:
-        """Return what the core makes the formula of: its name, number and curvature."""
+    def _native_arguments(self) -> tuple[int, float, float]:
+        """Return what the core makes the formula of: its kind, number and curvature."""
         curvature = nonnegative("curvature", self.curvature)
         if self.native_name is None:
-            return "python", 0.0, curvature
+            return len(self._kinds), 0.0, curvature
         number = float(next(iter(vars(self).values()), 0.0))
-        return self.native_name, number, curvature
+        return self._kinds.index(self.native_name), number, curvature
 
 
 F = TypeVar("F", bound=Formula)

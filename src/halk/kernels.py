@@ -84,7 +84,7 @@ class Kernel(Component):
             values = rescale(self, scale).matrix(X, Y)
             return check_result(self, values, (len(X), len(Y)))
 
-        return _core.python_kernel(n_features, matrix, scales)
+        return _core.PythonKernel(n_features, matrix, scales)
 
     def _parameters(self, n_features: int) -> list[float]:
         """Return what the native formula takes besides length scales, in order."""
@@ -443,7 +443,7 @@ class Labelled(Kernel):
     def native(self, n_features: int) -> _core.Kernel:
         self.check_features(n_features)
         inner = self.kernel.native(n_features - 1)
-        return _core.labelled_kernel(inner, float(np.exp(-self.identity)))
+        return _core.LabelledKernel(inner, float(np.exp(-self.identity)))
 
 
 @dataclass(frozen=True)
@@ -464,7 +464,7 @@ class _Pair(Kernel):
 
     def native(self, n_features: int) -> _core.Kernel:
         left, right = self.left.native(n_features), self.right.native(n_features)
-        return _core.pair_kernel(left, right, self._operator is np.add)
+        return _core.PairKernel(left, right, self._operator is np.add)
 
 
 class Sum(_Pair):

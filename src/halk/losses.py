@@ -37,6 +37,11 @@ class Loss(Formula):
     takes_labels: bool = False
     """Whether targets are the labels -1 and +1."""
 
+    _kinds = (
+        "squared", "huber", "absolute", "epsilon_insensitive", "quantile", "logistic",
+        "hinge",
+    )  # fmt: skip
+
     def native(self) -> _core.Loss:
         """Return the loss for the core, which calls ``slope`` where it has none."""
         return _core.Loss(*self._native_arguments(), self._slope_of_one)

@@ -23,14 +23,16 @@ class Proximity(Formula):
     """A symmetric convex distance ``h(a, b)`` of two values, zero where they agree."""
 
     curvature = 1.0
+    _kinds = ("squared", "absolute", "huber")
 
     def native(self) -> _core.Proximity:
         """Return the proximity for the core, which calls back where it has none."""
         return _core.Proximity(*self._native_arguments(), self._value_and_slope)
 
-    def _value_and_slope(self, a: Vector, b: Vector) -> tuple[Vector, Vector]:
-        value, slope = self.value(a, b), self.slope(a, b)
-        return check_result(self, value, a.shape), check_result(self, slope, a.shape)
+    def _value_and_slope(self, a: list[float], b: list[float]) -> tuple[Vector, Vector]:
+        values = (f(np.array(a), np.array(b)) for f in (self.value, self.slope))
+        value, slope = (check_result(self, v, (len(a),)) for v in values)
+        return value, slope
 
 
 class _Custom(Borrowed, Proximity):

@@ -54,12 +54,11 @@ class Record(NamedTuple):
     variance: Vector = np.zeros(0)  # (R,) of the readings; empty in first order
 
     @classmethod
-    def room_for(cls, readings: Readings, has_variance: bool = False) -> "Record":
+    def room_for(cls, readings: Readings) -> "Record":
         """Return a record to be filled in."""
         n_readings, n_steps = len(readings.y), len(readings.start) - 1
         asked = np.zeros(n_steps, np.int64)
-        variance = np.zeros(n_readings if has_variance else 0)
-        return cls(np.zeros(n_readings), np.zeros(n_steps), asked, variance)
+        return cls(np.zeros(n_readings), np.zeros(n_steps), asked)
 
 
 def divergence(agent: int, n_steps: int, step_size: float) -> DivergenceError:
@@ -103,16 +102,15 @@ class CoreSimulator:
                 "this model stopped in the middle of a step for lack of memory; load "
                 "its last checkpoint"
             )
-        record = Record.room_for(readings, self._is_second)
         most = int(np.diff(readings.start).max(initial=0))
         n_threads = self.n_threads if most >= WORTH_SHARING else 1
         try:
-            agent = self._core.run(*readings, *record, n_threads)
+            agent, *_ = seen = self._core.run(*readings, n_threads)
         finally:
             self.steps_made = self._core.steps_made
         if agent >= 0:
             raise divergence(agent, self.steps_made, float(self.paces[agent, 0]))
-        return record
+        return Record(*seen[1:])
 
     def learn_one(self, x: Any, y: Any, takes_labels: bool) -> bool:
         """Make one step if ``x`` and ``y`` are arrays as they should be, fast.
@@ -175,7 +173,8 @@ class CoreSimulator:
     @property
     def counts(self) -> dict[str, int]:
         """How updates ended: weights moved only, atoms changed, inverse repaired."""
-        return self._core.counts
+        counts = self._core.counts.sum(axis=0).astype(int).tolist()
+        return dict(zip(("moved", "projected", "repaired"), counts, strict=True))
 
     # saving
 

@@ -430,22 +430,3 @@ def test_a_missing_package_is_named(capsys, monkeypatch, kind):
     found = refused(capsys, "theory")
     assert "rich" in found
     assert "pip install 'halk[experiments]'" in found
-
-
-# the demo
-
-
-@pytest.mark.parametrize("out", ["file", "/proc/halk-demo"])
-def test_the_demo_refuses_a_folder_that_cannot_be_made(
-    capsys, elsewhere, monkeypatch, out
-):
-    (elsewhere / "file").write_text("mine")
-
-    def learned(*arguments):
-        raise AssertionError("it should not get so far")
-
-    monkeypatch.setattr("halk.demo.show._all_learned", learned)
-    assert main(["demo", "--out", out]) == 1
-    shown = capsys.readouterr()
-    assert f"halk: --out must be a folder that can be written, got {out}" in shown.err
-    assert shown.err.count("\n") == 1

@@ -193,7 +193,7 @@ def test_what_a_formula_returns_is_checked(
         as_proximity(formula).native().compare(*points)
     if name == "slope":
         with pytest.raises(ValueError, match=message):
-            as_loss(formula).native().slope(*points)
+            as_loss(formula).native().slope(0.0, 0.0)
 
 
 # Broken ones --------------------------------------------------------------------------

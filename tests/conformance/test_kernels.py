@@ -135,7 +135,9 @@ REFERENCE: list[tuple[Kernel, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "plain"), REFERENCE, ids=str)
+@pytest.mark.parametrize(
+    ("kernel", "plain"), REFERENCE, ids=[str(kernel) for kernel, _ in REFERENCE]
+)
 def test_agrees_with_the_reference(kernel: Kernel, plain: Any, points: Any) -> None:
     expected = plain(*points)
     np.testing.assert_allclose(kernel(*points), expected, rtol=1e-11, atol=1e-14)

@@ -251,4 +251,67 @@ CASES = {
     "one reading": Broken(
         "station,depth_m,value\na,5,2\n", "error", "one-reading", None
     ),
-}
+    "fahrenheit": Broken(
+        "station,time,t_C\n"
+        + "".join(
+            f"{name},2024-01-{day:02d},{scale * (15 + day) + zero}\n"
+            for name, scale, zero in [*((n, 1, 0) for n in "abcd"), ("e", 1.8, 32)]
+            for day in range(1, 9)
+        ),
+        "warning",
+        "unit",
+        None,
+    ),
+    "swapped": Broken(
+        "station,time,t_C\n"
+        + "".join(f"{k},2024-01-0{d},{k + d}\n" for k in range(5) for d in range(1, 4)),
+        "warning",
+        "swapped",
+        "station,lat,lon\n0,47,8\n1,47.2,8.3\n2,46.9,8.1\n3,47.1,7.9\n4,8.2,47.1\n",
+    ),
+    "fahrenheit for a while": Broken(
+        "time,a,b,c,d\n"
+        + "".join(
+            f"2024-01-{1 + k // 24:02d}T{k % 24:02d}:00,{k % 24},{k % 24 + 1},"
+            f"{k % 24 - 1},{1.8 * (k % 24) + 32 if k >= 24 else k % 24}\n"
+            for k in range(72)
+        ),
+        "warning",
+        "unit",
+        None,
+    ),
+    "west without a minus": Broken(
+        "station,time,t_C\n"
+        + "".join(f"{k},2024-01-0{d},{k + d}\n" for k in range(5) for d in range(1, 4)),
+        "warning",
+        "swapped",
+        "station,lat,lon\n0,47,-8\n1,47.2,-8.3\n2,46.9,-8.1\n3,47.1,-7.9\n4,47,8.2\n",
+    ),
+    "all swapped": Broken(
+        "station,time,t_C\n"
+        + "".join(f"{k},2024-01-0{d},{k + d}\n" for k in range(4) for d in range(1, 4)),
+        "warning",
+        "swapped",
+        "station,lat,lon\n0,-74,43\n1,-75,42\n2,-76,41\n3,-77,44\n",
+    ),
+    "clocks set back": Broken(
+        "time,a,b\n2024-10-27 01:00,1,2\n2024-10-27 02:00,2,3\n"
+        "2024-10-27 02:00,3,4\n2024-10-27 03:00,4,5\n",
+        "note",
+        "same-inputs",
+        None,
+    ),
+    "flags beside": Broken(
+        "time,a,a_qc,b,b_qc\n2024-01-01,1,G,2,G\n2024-01-02,2,B,3,G\n",
+        "note",
+        "flags",
+        None,
+    ),
+    "hours apart": Broken(
+        "station,date," + ",".join(f"H{h:02d}" for h in range(24)) + "\n"
+        + "".join(f"n,2024-01-0{d}" + ",1" * 24 + "\n" for d in (1, 2)),
+        "error",
+        "hours-apart",
+        None,
+    ),
+}  # fmt: skip

@@ -146,7 +146,7 @@ def test_folders(tmp_path):
     with pytest.raises(DataError, match=r"one atlas file of annual .* or the file"):
         read_atlas(tmp_path, "temperature", season="annual")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="of one variable, got no atlas among no files"):
+    with pytest.raises(DataError, match="of one variable, got none"):
         read_atlas(tmp_path / "empty")
 
 
@@ -227,7 +227,7 @@ def test_what_the_name_says_holds(tmp_path):
 
 def test_broken_netcdf(tmp_path, monkeypatch):
     path = write_netcdf(tmp_path, variable="o_mn")
-    with pytest.raises(DataError, match="the variables t_mn or t_an; got time, depth"):
+    with pytest.raises(DataError, match=r"must hold t_mn or t_an on .*, got time \(1,"):
         read_atlas(path)
     path = write_netcdf(tmp_path, kind="NETCDF3_CLASSIC")
     data = path.read_bytes()
@@ -241,21 +241,23 @@ def test_broken_netcdf(tmp_path, monkeypatch):
             file.createVariable(key, "f4", (key,))[:] = [20, 21]
         made = file.createVariable("t_mn", "f4", ("time", "depth", "lat", "lon"))
         made[:] = np.zeros((2, 2, 2, 2))
-    rule = r"t_mn must be on \(one time, depth, lat, lon\), got \(time 2, depth 2, lat"
+    rule = (
+        r"must hold t_mn or t_an on \(one time, depth, lat, lon\), got .* t_mn \(2, 2"
+    )
     with pytest.raises(DataError, match=rule):
         read_atlas(path)
     with netCDF4.Dataset(path, "a") as file:
-        file.createVariable("s_mn", "f4", ("depth", "lat", "lon"))[:] = np.inf
-    other = path.rename(tmp_path / "s13.nc")
-    everywhere = {"box": (-90, 90, -180, 180)}
-    with pytest.raises(DataError, match="s_mn must be finite, got infinity"):
-        read_atlas(other, **everywhere)
-    with netCDF4.Dataset(other, "a") as file:
+        file.createVariable("s_mn", "f4", ("depth", "lat", "lon"))[:] = 1
         file["depth"][:] = [5, 0]
-    with pytest.raises(DataError, match=r"depth must be rising numbers, got \[5. 0.\]"):
-        read_atlas(other, **everywhere)
+    other = path.rename(tmp_path / "s13.nc")
+    with pytest.raises(
+        DataError, match=r"depths must be rising numbers, got \[5. 0.\]"
+    ):
+        read_atlas(other)
     monkeypatch.setitem(sys.modules, "netCDF4", None)
-    with pytest.raises(ImportError, match=r"need netCDF4: pip install 'halk\[grids\]'"):
+    with pytest.raises(
+        ImportError, match=r"needs netCDF4: pip install 'halk\[grids\]'"
+    ):
         read_atlas(other)
 
 

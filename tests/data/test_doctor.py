@@ -81,6 +81,7 @@ def test_a_good_table_has_no_errors():
         "flags": "",
         "good": [],
         "limits": None,
+        "missing": [],
     }
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from halk.data import Asked, DataError, examine, read_table
-from halk.data.rows import find_delimiter
+from halk.data.files import find_delimiter
 from halk.data.table import decimal_of, word_values
 
 GOOD = "station,time,t_C\nnorth,2024-01-01,1.5\nsouth,2024-01-02,2.5\n"

@@ -35,8 +35,6 @@ def test_one_time_a_step_uniform_over_the_horizon():
     counts, _ = np.histogram(X[:, 0], bins=10, range=(0, 2))
     assert counts == pytest.approx(2000, abs=200)
     assert abs(np.corrcoef(X[1:, 0], X[:-1, 0])[0, 1]) < 0.03
-    ordered = RandomField(n_steps=50, order="time").draw(seed=0).X[:, 0, 0]
-    assert (np.diff(ordered) > 0).all()
 
 
 def test_mean_and_covariance_of_the_field():
@@ -76,7 +74,6 @@ def test_seeds():
         ({"n_agents": 0}, "n_agents must be at least 1, got 0"),
         ({"side": 0.0}, "side must be positive"),
         ({"noise_variance": -1.0}, "noise_variance must not be negative"),
-        ({"order": "random"}, "order must be one of 'shuffled', 'time', got 'random'"),
     ],
 )
 def test_broken_settings(changes, message):

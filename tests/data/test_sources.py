@@ -9,8 +9,8 @@ import pytest
 import halk
 from halk.data import read_table
 from halk.data.edges import number_edges, read_edges
-from halk.data.readings import timed
-from halk.data.table import labels, numeric
+from halk.data.readings import read_times
+from halk.data.table import labels, read_numbers
 from halk.errors import DataError
 
 pandas = pytest.importorskip("pandas")
@@ -92,9 +92,9 @@ WAYS = [
 def test_every_source_says_the_same(way, tmp_path):
     table = read_table(way(tmp_path))
     assert labels(table, "station") == COLUMNS["station"]
-    days = timed(table, "time").values / 86400 - 19723
+    days = read_times(table, "time").values / 86400 - 19723
     np.testing.assert_allclose(days, [0, 1.5, 0, 2])
-    values = numeric(table, "t_C")
+    values = read_numbers(table, "t_C")
     np.testing.assert_array_equal(values.values, [1.5, np.nan, -2.0, 4.0])
     assert values.is_empty.tolist() == [False, True, False, False]
     assert not values.is_wrong.any()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from halk.data.table import to_words
 from halk.data.times import (
     PERIODS,
     are_times,
@@ -76,9 +77,9 @@ def test_days_and_months():
 
 
 def test_a_column_of_times_is_recognised():
-    assert are_times(["", "2024-01-01", "2024-01-02", "x"])
-    assert not are_times(["1", "2"])
-    assert not are_times(["", ""])
+    assert are_times(to_words(["", "2024-01-01", "2024-01-02", "x"]))
+    assert not are_times(to_words(["1", "2"]))
+    assert not are_times(to_words(["", ""]))
     assert are_times(np.array(["2024-01-01"], "datetime64[s]"))
     assert not are_times(np.array([1.0]))
 

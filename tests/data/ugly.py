@@ -1,4 +1,4 @@
-"""Ten files as people have them, each ugly in its own way, with the same readings.
+"""Files as people have them, each ugly in its own way, with the same readings.
 
 Three stations, hourly from 2024-03-29 22:00, a few gaps; what differs is the writing.
 """
@@ -163,7 +163,58 @@ def unclear():
     )
 
 
+def german_units():
+    """A row of units, decimal commas, dashes for nothing, a sheet's empty columns."""
+    times, values = readings()
+    lines = ["Messnetz;;;", "Zeitpunkt;" + ";".join(NAMES), "MEZ;" + "µg/m³;" * 3]
+    lines[-1] = lines[-1].rstrip(";")
+    for t, row in zip(times, values, strict=True):
+        cells = ";".join(cell(v, True, "---") for v in row)
+        lines.append(f"{t:%d.%m.%Y %H:%M};{cells}")
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def hours_of_day():
+    """A date without separators, hours from 1 to 24, each the end of one."""
+    times, values = readings()
+    lines = ["Station,Date,Hour,Temp"]
+    for t, row in zip(times, values, strict=True):
+        day, hour = (t - timedelta(days=1), 24) if t.hour == 0 else (t, t.hour)
+        lines += [
+            f"{name},{day:%Y%m%d},{hour},{cell(v)}"
+            for name, v in zip(NAMES, row, strict=True)
+        ]
+    return "\n".join(lines).encode()
+
+
+def two_values():
+    """ERDDAP's two header rows, a unit of 1, another value, codes for nothing."""
+    times, values = readings()
+    lines = ["time,station,latitude,longitude,temp,temp_qc,salinity"]
+    lines.append("UTC,,degrees_north,degrees_east,degree_C,1,PSU")
+    for t, row in zip(times, values, strict=True):
+        for name, v in zip(NAMES, row, strict=True):
+            lat, lon = PLACES[name]
+            shown, flag = cell(v, missing="-9999.0"), 9 if v != v else 1
+            lines.append(f"{t.isoformat()}Z,{name},{lat},{lon},{shown},{flag},30.1")
+    return "\n".join(lines).encode()
+
+
+def flags_beside():
+    """Each sensor's flags beside it, as letters."""
+    times, values = readings()
+    lines = ["time," + ",".join(f"{name},{name}_flag" for name in NAMES)]
+    for k, (t, row) in enumerate(zip(times, values, strict=True)):
+        cells = [f"{cell(v)},{'M' if v != v else 'V'}" for v in row]
+        if k == 30:
+            cells[0] = "77.7,S"
+        lines.append(f"{t},{','.join(cells)}")
+    return "\n".join(lines).encode()
+
+
 FILES = {
+    "german_units.csv": german_units, "hours_of_day.csv": hours_of_day,
+    "two_values.csv": two_values, "flags_beside.csv": flags_beside,
     "german_wide.csv": german_wide, "american_long.csv": american_long,
     "erddap.csv": erddap, "logger.txt": logger, "calendar.csv": calendar,
     "epoch.csv": epoch, "pandas_wide.csv": pandas_wide, "sheet.xlsx": spreadsheet,

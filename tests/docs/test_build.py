@@ -21,7 +21,7 @@ MODULES = (
     "halk", "halk.bandwidth", "halk.checkpoint", "halk.checks", "halk.errors",
     "halk.evaluate", "halk.features", "halk.function", "halk.intervals", "halk.kernels",
     "halk.learners", "halk.losses", "halk.network", "halk.proximity", "halk.reference",
-    "halk.report", "halk.river", "halk.sensing", "halk.sklearn", "halk.data",
+    "halk.report", "halk.river", "halk.sensors", "halk.sklearn", "halk.data",
     "halk.theory", "halk.trace",
 )  # fmt: skip
 

@@ -34,3 +34,15 @@ def test_noise_is_found_where_there_is_hardly_any(rng):
     model = NewtonHALK(Network(1))
     model.learn_readings([0] * 200, X, np.sin(3 * X[:, 0]) + X[:, 1])
     assert model.noise_ < 2e-4
+
+
+def test_the_first_call_ends_with_a_search_by_all_its_readings() -> None:
+    rng = np.random.default_rng(3)
+    agents, X = rng.integers(50, size=156), rng.uniform(size=(156, 1))
+    y = np.sin(9 * X[:, 0]) + 0.01 * rng.normal(size=156)
+    whole, pieces = NewtonHALK(Network(50)), NewtonHALK(Network(50))
+    whole.learn_readings(agents, X, y)
+    pieces.learn_readings(agents[:128], X[:128], y[:128])
+    pieces.learn_readings(agents[128:], X[128:], y[128:])
+    assert pieces.noise_ == 0.03  # where it begins: too few to tell
+    assert whole.noise_ < 0.01

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halk import HALK, Network, _core, bandwidth, kernels
-from halk.simulator import Readings, Record
+from halk.simulator import Readings
 
 FEATURES = [1, 2, 3, 4, 5, 7, 8, 9, 50]
 KERNELS = [
@@ -71,8 +71,8 @@ def prepare(model: HALK, readings: Readings):
 def run(model: HALK, readings: Readings, n_threads: int):
     """Run the core with threads, which small networks have no use for."""
     simulator = prepare(model, readings)
-    record = Record.room_for(readings)
-    assert simulator._core.run(*readings, *record, n_threads) == -1
+    diverged, *record = simulator._core.run(*readings, n_threads)
+    assert diverged == -1
     return simulator, record
 
 

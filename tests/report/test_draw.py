@@ -203,3 +203,44 @@ def test_a_band_lies_along_its_curve() -> None:
     box = band.get_paths()[0].get_extents()
     assert (box.xmin, box.xmax) == (low.min(), high.max())
     assert (box.ymin, box.ymax) == (0.0, 200.0)
+
+
+def test_dated_axes_count_seconds_and_show_dates() -> None:
+    seconds = 1709251200 + 86400.0 * np.arange(10)  # from 1 March 2024
+    items = [Line("a", seconds, seconds * 0), Points("b", seconds[:2], [1, 2])]
+    figure = Figure("d", "c", [Panel("t", "", "y", items, is_dated=True)])
+    canvas = plot(figure)
+    canvas.canvas.draw()
+    (axes,) = canvas.axes
+    np.testing.assert_allclose(axes.lines[0].get_xdata(), seconds / 86400)
+    shown = [label.get_text() for label in axes.get_xticklabels()]
+    assert shown[:3] == ["1 Mar", "3 Mar", "5 Mar"]
+    assert axes.xaxis.get_offset_text().get_text() == "2024"
+
+
+@pytest.mark.parametrize("n", [1, 500])
+def test_crosses_are_on_top_of_everything(n: int) -> None:
+    at = np.arange(n)
+    items = [Line("a", at, at), Points("b", at, at), Points("c", at, at, is_cross=True)]
+    canvas = plot(Figure("d", "c", [Panel("t", "", "y", items)]))
+    dots, crosses = canvas.axes[0].collections
+    above = max(dots.get_zorder(), canvas.axes[0].lines[0].get_zorder())
+    assert crosses.get_zorder() > above
+    assert len(crosses.get_paths()[0].vertices) == 4  # two strokes, no disc
+
+
+def test_crowds_are_drawn_with_finer_pens() -> None:
+    def widths(n: int) -> tuple[float, float]:
+        items = [Line("a", range(n), range(n)), Points("b", range(n), range(n))]
+        axes = plot(Figure("d", "c", [Panel("t", "", "y", items)])).axes[0]
+        return axes.lines[0].get_linewidth(), axes.collections[0].get_sizes()[0]
+
+    few, some, many = widths(50), widths(500), widths(5000)
+    assert few[0] == some[0] == 2 * many[0]
+    assert few[1] > some[1] > many[1]
+
+
+def test_width_and_height_are_as_asked() -> None:
+    panels = [Panel("t", "", "y", [Line("", [1, 2], [1, 2])])] * 2
+    canvas = plot(Figure("d", "c", panels, columns=1, height=2.0, width=7.5))
+    assert canvas.get_size_inches().tolist() == [7.5, 4.0]

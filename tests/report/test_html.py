@@ -193,3 +193,30 @@ def test_without_jinja_the_error_is_kind(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"reports need jinja2: pip install"):
         render(page_of("p"))
+
+
+def test_telephones_get_one_panel_in_a_row(make_page: Callable[[str], Page]) -> None:
+    reader = Reader(render(make_page("words")))
+    assert reader.tags.count("source") > 0
+    media = {value for name, value in reader.attributes if name == "media"}
+    assert media == {"(max-width: 44rem)"}
+    narrow = [value for name, value in reader.attributes if name == "srcset"]
+    assert all(value.startswith("data:image/") for value in narrow)
+
+
+def test_headers_explain_themselves() -> None:
+    evil = f'[std](?"{EVIL.replace("(", "").replace(")", "")}")'
+    table = Table("c", [evil, "plain"], [["[x](?y)", 1]])
+    reader = Reader(render(page_of(table)))
+    assert reader.tags.count("abbr") == 1  # cells are what they are
+    titles = [value for name, value in reader.attributes if name == "title"]
+    assert titles[0].startswith('"<script>')
+    assert "[x](?y)" in reader.text
+    assert "script" not in reader.tags
+
+
+def test_long_tables_scroll() -> None:
+    html = [
+        render(page_of(Table("c", ["n"], [[k] for k in range(n)]))) for n in (9, 99)
+    ]
+    assert ["scroll long" in one for one in html] == [False, True]

@@ -138,6 +138,23 @@ def test_markers_grow_with_their_values(gulf: Network) -> None:
     assert (np.diff(shades) < 0).all()
 
 
+def test_what_is_not_known_is_white_and_takes_no_colour(gulf: Network) -> None:
+    values = np.linspace(1, 2, 50)
+    values[7] = np.nan
+    agents = artist(plot(MapFigure("m", "c", gulf, node_values=values)), "agents")
+    shades = lightness(agents.get_facecolors())
+    assert shades[7] == pytest.approx(1.0)
+    assert (np.diff(np.delete(shades, 7)) < 0).all()
+
+
+def test_colours_begin_where_they_are_told(gulf: Network) -> None:
+    values = np.linspace(0.8, 0.9, gulf.n_edges)
+    for limits in ((0.5, 1.0), None):
+        canvas = plot(MapFigure("m", "c", gulf, values, value_limits=limits))
+        bar = canvas.axes[1]
+        assert bar.get_ylim() == pytest.approx(limits or (0.0, 0.9), abs=1e-3)
+
+
 @pytest.mark.parametrize(
     "figure",
     [

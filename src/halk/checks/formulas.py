@@ -114,7 +114,8 @@ def _check_native(formula: Any, a: Vector, y: Vector) -> None:
     if isinstance(formula, Proximity):
         found = dict(zip(("value", "slope"), native.compare(a, y), strict=True))
     else:
-        found = {"slope": native.slope(a, y)}
+        pairs = zip(a.tolist(), y.tolist(), strict=True)
+        found = {"slope": np.array([native.slope(*pair) for pair in pairs])}
     for name, got in found.items():
         wanted = getattr(formula, name)(a, y)
         is_same = near(got, wanted, _NATIVE, 1e-300)

@@ -14,10 +14,9 @@ import cyclopts  # noqa: TID253
 from halk._version import __version__
 from halk.cli.examples import EXAMPLES
 from halk.cli.fit import fit, update
-from halk.cli.look import doctor, inspect
+from halk.cli.look import demo, doctor, inspect
 from halk.cli.net import agent, certs, simulate, up
-from halk.cli.use import fill, predict
-from halk.errors import HalkError
+from halk.cli.use import fill, forecast, predict
 
 app = cyclopts.App(
     name="halk",
@@ -28,7 +27,8 @@ app = cyclopts.App(
 )
 
 for command in (
-    doctor, fit, fill, predict, update, inspect, agent, up, simulate, certs,
+    doctor, fit, fill, forecast, predict, update, inspect, demo, agent, up, simulate,
+    certs,
 ):  # fmt: skip
     lines = "\n\n".join(EXAMPLES[command.__name__])
     app.command(command, help_epilogue=f"For example:\n\n{lines}")
@@ -108,26 +108,6 @@ def reproduce(
     }  # fmt: skip
     command = shlex.join(["halk", *sys.argv[1:]])
     reproduced(experiment, asked, out, command, again, jobs)
-
-
-@app.command
-def demo(*, out: Path = Path("halk-demo")) -> None:
-    """Let fifty sensors of the Gulf of Mexico fill in what they did not measure.
-
-    Parameters
-    ----------
-    out
-        The folder for the report.
-    """
-    from halk.demo import main as show
-
-    try:
-        show(out)
-    except OSError as error:
-        raise HalkError(
-            f"--out must be a folder that can be written, got {out}: "
-            f"{error.strerror or error}"
-        ) from None
 
 
 def _usage(command: str, message: str) -> int:

@@ -4,17 +4,23 @@ EXAMPLES = {
     "fit": (
         "halk fit readings.csv --sensors sensors.csv -o model.halk",
         "halk fit readings.csv --target t_C --inputs time,depth_m --missing -999",
-        "halk fit readings.parquet --graph edges.csv --quick",
+        "halk fit readings.parquet --method neighbours --quick",
         "cat readings.csv | halk fit - --json > summary.json",
     ),
     "update": (
         "halk update model.halk today.csv",
-        "tail -n 1000 log.csv | halk update model.halk - -o model-new.halk",
+        "halk update model.halk today.csv --sensors with-a-new-one.csv",
+        "halk update model.halk --undo",
     ),
     "fill": (
         "halk fill model.halk readings.csv -o filled.csv",
-        "halk fill model.halk wanted-points.csv -o predictions.parquet",
-        "halk fill model.halk readings.csv --everywhere | head",
+        "halk fill model.halk readings.csv --every 1h --max-gap 2d -o filled.nc",
+        "halk fill model.halk readings.csv --at 25.5,-90.2 -o there.csv",
+        "halk fill model.halk readings.csv --causal | head",
+    ),
+    "forecast": (
+        "halk forecast model.halk --ahead 24h",
+        "halk forecast model.halk --ahead 7d --every 6h -o week.csv",
     ),
     "predict": (
         "halk predict model.halk --sensor north --at depth_m=100",
@@ -22,13 +28,14 @@ EXAMPLES = {
     ),
     "inspect": (
         "halk inspect model.halk",
-        "halk inspect model.halk -o pages/ocean.html",
-        "halk inspect model.halk --json | jq .disagreements",
+        "halk inspect model.halk --json | jq .sensors",
     ),
     "doctor": (
         "halk doctor readings.csv --sensors sensors.csv",
+        "halk doctor today.csv --model model.halk",
         "halk doctor readings.csv --json",
     ),
+    "demo": ("halk demo", "halk demo --out somewhere"),
     "agent": (
         "halk agent --config agent.toml",
         "halk agent --config agent.toml --check",

@@ -9,11 +9,9 @@ from typing import Annotated, Any
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
 
-from halk.cli.options import Choices, Flag, Missing, Names, Source, Table
+from halk.cli.options import Flag, Insisted, Missing, Quiet, Source, Table
 from halk.cli.talk import Bars, console, known, put_json, say, size_of, writable
-
-WORST = 8
-"""Sensors, and pairs of them, that are shown."""
+from halk.errors import HalkError
 
 
 def fit(
@@ -23,16 +21,15 @@ def fit(
     graph: Path | None = None,
     out: Annotated[Path, cyclopts.Parameter(alias="-o")] = Path("model.halk"),
     table: Table = Table(),  # noqa: B008
-    time: Names | None = None,
     coverage: float = 0.9,
-    quick: Annotated[bool, Flag] = False,
-    choices: Choices = Choices(),  # noqa: B008
+    choices: Insisted = Insisted(),  # noqa: B008
     json: Annotated[bool, Flag] = False,
-    quiet: Annotated[
-        bool, cyclopts.Parameter(alias="-q", negative="", show_default=False)
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Learn a model of every sensor from a table of readings.
+
+    Several methods fill artificial gaps like those of the table; the best one learns
+    all readings.
 
     Parameters
     ----------
@@ -45,27 +42,28 @@ def fit(
         Who is whose neighbour, instead of the nearest: edge list (CSV) or GraphML.
     out
         Where the model goes; an earlier one is replaced when all is well.
-    time
-        What becomes of times: seconds, hour, weekday, day (of the year).
     coverage
         Share of readings that intervals are to cover.
-    quick
-        Do not search: take what the scales of the readings suggest.
     json
         Print the summary for machines.
     quiet
         Print nothing but errors.
     """
-    from halk.sensing import fit as learn
-    from halk.sensing import summary
+    from halk.sensors import fit as learn
+    from halk.sensors import summary
 
     writable(out, "--out")
-    with Bars(quiet or json) as bars:
-        model = learn(
-            readings, sensors, graph, **table.answers(), time=time,
-            missing=table.missing, skip_bad=table.skip_bad, coverage=coverage,
-            quick=quick, options=choices.options(), progress=bars.tell,
-        )  # fmt: skip
+    try:
+        with Bars(quiet or json) as bars:
+            model = learn(
+                readings, sensors, graph, **table.answers(), missing=table.missing,
+                skip_bad=table.skip_bad, coverage=coverage, **choices.options(),
+                progress=bars.tell,
+            )  # fmt: skip
+    except (TypeError, ValueError) as error:
+        if isinstance(error, HalkError):
+            raise
+        raise HalkError(str(error)) from None
     model.save(out)
     if json:
         put_json(summary.as_dict(model) | {"model": str(out)})
@@ -75,12 +73,11 @@ def fit(
 
 def _tell_fit(model: Any, readings: str, out: Path) -> None:
     from halk.cli.findings import told
-    from halk.cli.words import chosen, learned
+    from halk.cli.words import show_model
 
     screen = console()
     told(console(is_error=True), model.findings.sorted)
-    screen.print(chosen(model))
-    learned(screen, model, WORST)
+    show_model(screen, model)
     screen.print(f"Saved: {out} ({size_of(out)})", markup=False)
     if sys.stdout.isatty():
         name = "readings.csv" if readings == "-" else readings
@@ -92,19 +89,19 @@ def _tell_fit(model: Any, readings: str, out: Path) -> None:
 
 def update(
     model: Path,
-    readings: Source,
+    readings: Source | None = None,
     *,
+    sensors: Path | None = None,
+    undo: Annotated[bool, Flag] = False,
     out: Annotated[Path | None, cyclopts.Parameter(alias="-o")] = None,
     missing: Missing = (),
     skip_bad: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
-    quiet: Annotated[
-        bool, cyclopts.Parameter(alias="-q", negative="", show_default=False)
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Go on learning from more readings.
+    """Go on learning from more readings, or take the last update back.
 
-    Readings that the model has learned before are known again and left out.
+    Readings that the model has already are recognised and left out.
 
     Parameters
     ----------
@@ -112,6 +109,10 @@ def update(
         What halk fit made.
     readings
         A table with the columns that the first one had; - for standard input.
+    sensors
+        A table with rows of new sensors, which join without a new fit.
+    undo
+        Go back to what the model was before its last update.
     out
         Where the model goes; by default it takes the place of the old one.
     missing
@@ -123,25 +124,33 @@ def update(
     quiet
         Print nothing but errors.
     """
-    from halk.sensing import SensorModel
+    from halk.sensors import SensorModel
 
     target = out or model
     writable(target, "--out")
+    if (readings is None) != undo:
+        raise HalkError("update needs a table of readings, or --undo")
     learner = SensorModel.load(model)
+    if readings is None:
+        n_now = len(learner.readings.y)
+        learner.undo()
+        learner.save(target)
+        n_gone = n_now - len(learner.readings.y)
+        if json:
+            put_json({"model": str(target), "undone": n_gone})
+        elif not quiet:
+            console().print(f"{n_gone} readings undone. Saved: {target}", markup=False)
+        return
     with Bars(quiet or json) as bars:
-        came = learner.update(
-            readings, missing=missing, skip_bad=skip_bad,
-            tell=lambda share: bars.tell("learning", share),
-        )  # fmt: skip
+        bars.tell("learning", 0.0)
+        came = learner.update(readings, sensors, missing=missing, skip_bad=skip_bad)
     learner.save(target)
-    gained = came.learned
     if json:
         put_json(
             {
-                "model": str(target), "learned": gained.n_readings,
-                "known_before": came.n_known, "error": known(gained.error),
-                "error_before": known(came.error_before),
-                "coverage": known(gained.coverage),
+                "model": str(target), "learned": came.n_new,
+                "known_before": came.n_known, "new_sensors": list(came.new_sensors),
+                "error": known(came.error), "cover": known(came.cover),
                 "findings": [finding.as_dict() for finding in came.findings.sorted],
             }
         )  # fmt: skip
@@ -155,26 +164,21 @@ def update(
 def _tell_update(learner: Any, came: Any, target: Path) -> None:
     from halk.data.findings import counted
 
-    gained = came.learned
     before = f", {came.n_known} known before" if came.n_known else ""
-    say_to = console()
-    new = counted(gained.n_readings, "new reading")
-    say_to.print(f"{new} learned{before}.", markup=False)
-    if gained.n_readings:
-        say_to.print(
-            f"Error before learning them: {learner.shown(gained.error)} "
-            f"(until then {learner.shown(came.error_before)})"
-            f"{_covered(gained.coverage)}.",
+    screen = console()
+    screen.print(f"{counted(came.n_new, 'new reading')} learned{before}.", markup=False)
+    if came.new_sensors:
+        names = ", ".join(came.new_sensors)
+        n = counted(len(came.new_sensors), "new sensor")
+        screen.print(f"{n}: {names}", markup=False)
+    if came.error == came.error:
+        is_covered = came.cover == came.cover
+        cover = f"; {came.cover:.0%} were within their intervals" if is_covered else ""
+        screen.print(
+            f"Forecast before they were learned: error {learner.shown(came.error)}"
+            f"{cover}.",
             markup=False,
         )
-        is_wider = any(finding.code == "wider" for finding in came.findings.sorted)
-        is_unlike = gained.error > 2 * came.error_before and gained.n_readings >= 20
-        if is_unlike and not is_wider:  # which says why
-            say("halk: these readings are unlike the earlier ones; look at them")
-    say_to.print(f"Saved: {target} ({size_of(target)})", markup=False)
-
-
-def _covered(coverage: float) -> str:
-    """Return how many were within intervals, nothing where there were no intervals."""
-    is_known = coverage == coverage
-    return f"; {coverage:.0%} were within their intervals" if is_known else ""
+    screen.print(f"Saved: {target} ({size_of(target)})", markup=False)
+    if came.n_new:
+        say(f"halk: to take this back: halk update {target} --undo")

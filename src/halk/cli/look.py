@@ -1,19 +1,16 @@
-"""``halk inspect`` and ``halk doctor``: look at a model, and at a table."""
+"""``halk inspect``, ``halk doctor`` and ``halk demo``: look at models and tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 # only the command itself imports this module
 import cyclopts  # noqa: TID253
 
 from halk.cli.options import Flag, Source, Table
-from halk.cli.talk import console, put_json, say
+from halk.cli.talk import console, put_json, say, writable
 from halk.errors import HalkError
-
-SHOWN = 12
-"""Sensors, and pairs of them, that are shown."""
 
 
 def inspect(
@@ -22,7 +19,7 @@ def inspect(
     out: Annotated[Path | None, cyclopts.Parameter(alias="-o")] = None,
     json: Annotated[bool, Flag] = False,
 ) -> None:
-    """Show what a model learned: errors, choices, who disagrees, and a report to open.
+    """Show what a model learned: methods side by side, sensors by error, suspects.
 
     Parameters
     ----------
@@ -34,33 +31,27 @@ def inspect(
     json
         Print everything for machines, and make no report.
     """
-    from halk.sensing import SensorModel, summary
+    from halk.sensors import SensorModel, summary
 
     learner = SensorModel.load(model)
     if json:
         put_json(summary.as_dict(learner))
         return
-    from halk.cli.words import chosen, learned
-    from halk.report import write
-    from halk.sensing.page import page
+    from halk.cli.words import show_model
 
     screen = console()
-    screen.print(chosen(learner))
-    learned(screen, learner, SHOWN)
+    show_model(screen, learner)
     path = out or model.with_name(f"{model.stem}-report.html")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(page(learner, str(model)), path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise HalkError(f"--out cannot be written, {path}: {reason}") from None
-    screen.print(f"Map, profiles and multipliers: {path}", markup=False)
+    writable(path, "--out")
+    learner.report(path)
+    screen.print(f"Map, curves and all sensors: {path}", markup=False)
 
 
 def doctor(
     readings: Source,
     *,
     sensors: Path | None = None,
+    model: Path | None = None,
     table: Table = Table(),  # noqa: B008
     json: Annotated[bool, Flag] = False,
 ) -> None:
@@ -75,46 +66,84 @@ def doctor(
         - for standard input.
     sensors
         A table of the sensors.
+    model
+        What halk fit made of this network: judge the readings by it.
     json
         Print the findings for machines.
     """
     from halk.data import Asked, examine
     from halk.data.findings import counted
 
-    asked = Asked(**table.answers())
-    found = examine(readings, sensors, asked, table.missing, table.skip_bad)
-    findings, read = found.findings.sorted, found.readings
+    if model is None:
+        asked = Asked(**table.answers())
+        found = examine(readings, sensors, asked, table.missing, table.skip_bad)
+    else:
+        from halk.sensors import SensorModel
+        from halk.sensors.judge import judge
+
+        learner = SensorModel.load(model)
+        found = judge(learner, readings, sensors, table.missing, table.skip_bad)
+    findings = found.findings.sorted
     n_errors = len(found.findings.of("error"))
     if json:
-        put_json(
-            {
-                "is_usable": n_errors == 0,
-                "schema": None if found.schema is None else found.schema.as_dict(),
-                "sensors": None if found.sensors is None else len(found.sensors.names),
-                "readings": None if read is None else int(read.is_reading.sum()),
-                "gaps": None if read is None else int(read.is_gap.sum()),
-                "findings": [finding.as_dict() for finding in findings],
-            }
-        )  # fmt: skip
+        put_json(_as_dict(found, n_errors))
     else:
-        screen = console()
-        if found.schema is not None and read is not None:
-            schema = found.schema
-            inputs = ", ".join(f"{one.name} ({one.kind})" for one in schema.inputs)
-            n_readings = int(read.is_reading.sum())
-            n_sensors = 0 if found.sensors is None else len(found.sensors.names)
-            screen.print(
-                f"{counted(n_readings, 'reading')} of {counted(n_sensors, 'sensor')}: "
-                f"{schema.target}{f' in {schema.unit}' if schema.unit else ''}, by "
-                f"{inputs}",
-                markup=False,
-            )
-        from halk.cli.findings import told
-
-        told(screen, findings)
-        if not findings:
-            screen.print("Nothing is wrong.")
+        _tell(found)
     if n_errors:
         if not json:
             say(f"halk: {counted(n_errors, 'error')}; halk fit would refuse this table")
         raise SystemExit(1)
+    if not json and not findings:
+        console().print("Nothing is wrong.")
+
+
+def _as_dict(found: Any, n_errors: int) -> dict[str, Any]:
+    read = found.readings
+    return {
+        "is_usable": n_errors == 0,
+        "schema": None if found.schema is None else found.schema.as_dict(),
+        "sensors": None if found.sensors is None else len(found.sensors.names),
+        "readings": None if read is None else int(read.is_reading.sum()),
+        "gaps": None if read is None else int(read.is_gap.sum()),
+        "findings": [finding.as_dict() for finding in found.findings.sorted],
+    }
+
+
+def _tell(found: Any) -> None:
+    from halk.cli.findings import told
+    from halk.data.findings import counted
+
+    screen, schema, read = console(), found.schema, found.readings
+    if schema is not None and read is not None:
+        inputs = ", ".join(f"{one.name} ({one.kind})" for one in schema.inputs)
+        n_readings = int(read.is_reading.sum())
+        n_sensors = 0 if found.sensors is None else len(found.sensors.names)
+        screen.print(
+            f"{counted(n_readings, 'reading')} of {counted(n_sensors, 'sensor')}: "
+            f"{schema.target}{f' in {schema.unit}' if schema.unit else ''}, by "
+            f"{inputs}",
+            markup=False,
+        )
+    told(screen, found.findings.sorted)
+
+
+def demo(*, out: Path = Path("halk-demo")) -> None:
+    """Let fifty sensors of the Gulf of Mexico fill in what they did not measure.
+
+    The same as halk fit, halk fill and halk inspect, on tables that come along, with
+    four fifths of the readings withheld.
+
+    Parameters
+    ----------
+    out
+        The folder for tables, model and report.
+    """
+    from halk.cli.show import show
+
+    try:
+        show(out)
+    except OSError as error:
+        raise HalkError(
+            f"--out must be a folder that can be written, got {out}: "
+            f"{error.strerror or error}"
+        ) from None

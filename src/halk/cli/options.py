@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 # only the command itself imports this module
@@ -13,6 +12,7 @@ import cyclopts  # noqa: TID253
 from halk.errors import HalkError
 
 Flag = cyclopts.Parameter(negative="", show_default=False)
+Quiet = Annotated[bool, cyclopts.Parameter(alias="-q", negative="", show_default=False)]
 Source = Annotated[str, cyclopts.Parameter(allow_leading_hyphen=True)]
 """A path, or - for standard input."""
 
@@ -61,7 +61,7 @@ Missing = Annotated[
     ),
 ]
 Columns = cyclopts.Group("Which columns are what", sort_key=2)
-Parameters = cyclopts.Group("Choices (searched for if not given)", sort_key=3)
+Choices = cyclopts.Group("Choices (made by artificial gaps if not given)", sort_key=3)
 
 
 @cyclopts.Parameter(name="*", group=Columns)
@@ -125,68 +125,50 @@ class Table:
         }  # fmt: skip
 
 
-@cyclopts.Parameter(name="*", group=Parameters)
+@cyclopts.Parameter(name="*", group=Choices)
 @dataclass(frozen=True)
-class Choices:
-    """Choices that are not searched for.
+class Insisted:
+    """Choices that the user makes.
 
     Parameters
     ----------
-    config
-        A TOML file with any of the options of this group.
+    method
+        Insist on one: neighbours, field, kriging, idw, linear or mean.
     use
-        Inputs to use, by name, separated by commas: columns, place, attributes.
-    kernel
-        gaussian, laplacian, matern32 or matern52.
-    scaling
-        What is removed from values: common mean and spread, each sensor's own mean
-        (offset), or its own mean and spread (own).
+        Inputs of the field model, by name, separated by commas: columns, place,
+        attributes of sensors.
+    together
+        Of the field model: sensors learn together, or --independent of each other.
     neighbours
-        Nearest sensors that each talks to.
-    radius
-        Instead: sensors within this distance, in km (or the unit of x and y).
-    tolerance
-        How far neighbours may differ, in the unit of the values; or apart.
-    step_size
-        Of functions.
-    budget
-        What compression may lose in a step.
-    width
-        How far readings tell of each other in an input: depth_m=50, time=6h, place=100.
+        How many nearest sensors each hears.
+    quick
+        Compare nothing: take the method that suits the structure of the table.
+    seed
+        Of everything that is drawn at random.
     """
 
-    config: Path | None = None
-    use: Names | None = None
-    kernel: str | None = None
-    scaling: str | None = None
+    method: str | None = None
+    use: Annotated[
+        Names | None, cyclopts.Parameter(alias="--features", show_default=False)
+    ] = None
+    together: Annotated[
+        bool | None, cyclopts.Parameter(negative="--independent", show_default=False)
+    ] = None
     neighbours: int | None = None
-    radius: float | None = None
-    tolerance: str | None = None
-    step_size: float | None = None
-    budget: float | None = None
-    width: Names | None = None
+    quick: Annotated[bool, Flag] = False
+    seed: int = 0
 
-    def options(self) -> Any:
-        """Return the options: those of the file, and over them those of flags."""
-        from halk.sensing.options import ALONE, OptionError, Options
+    def options(self) -> dict[str, Any]:
+        """Return the choices as :func:`halk.fit` takes them."""
+        return {
+            "method": self.method, "features": self.use, "together": self.together,
+            "neighbours": self.neighbours, "quick": self.quick, "seed": self.seed,
+        }  # fmt: skip
 
-        made = Options() if self.config is None else Options.from_toml(self.config)
-        tolerance: Any = self.tolerance
-        if tolerance is not None and tolerance != ALONE:
-            try:
-                tolerance = float(tolerance)
-            except ValueError:
-                raise OptionError(
-                    f"tolerance must be a number or {ALONE}, got {tolerance}"
-                ) from None
-        widths = dict(made.widths)
-        for text in self.width or ():
-            name, mark, length = text.rpartition("=")
-            if not mark:
-                raise OptionError(f"width must be NAME=LENGTH, got {text}")
-            widths[name] = length
-        return made.with_changes(
-            use=self.use, kernel=self.kernel, scaling=self.scaling,
-            neighbours=self.neighbours, radius=self.radius, tolerance=tolerance,
-            step_size=self.step_size, budget=self.budget, widths=widths or None,
-        )  # fmt: skip
+
+def pair(option: str, values: Sequence[float]) -> tuple[float, float]:
+    """Return two numbers, or say that there are others."""
+    if len(values) != 2:
+        found = ",".join(f"{value:g}" for value in values)
+        raise HalkError(f"{option} must be two numbers with a comma, got {found}")
+    return values[0], values[1]

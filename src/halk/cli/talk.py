@@ -52,11 +52,12 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         title_justify="left",
         box=rich("box").SIMPLE_HEAD,
         pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
-    for name in columns:
+    for k, name in enumerate(columns):
         side = "right" if name.startswith(">") else "left"
         label = rich("text").Text(name.lstrip(">"))
-        made.add_column(label, justify=side, overflow="fold")
+        made.add_column(label, justify=side, overflow="fold", no_wrap=k == 0)
     for row in rows:
         made.add_row(*(rich("text").Text(cell) for cell in row))
     return made

@@ -8,69 +8,94 @@ import numpy as np
 
 from halk.cli.talk import table
 from halk.data.findings import counted
-from halk.sensing.summary import disagreements, sensor_rows, unit_of
+from halk.sensors.notices import KINDS
+from halk.sensors.summary import sensor_rows
+
+WORST = 8
+"""Sensors that are shown."""
+
+SHOWN = 5
+"""Notices of a kind that are shown."""
+
+_TITLES = {
+    "suspect": "Suspect readings, kept out of the model",
+    "stuck": "Stuck sensors, kept out of the model meanwhile",
+    "drift": "Drifting sensors",
+    "shift": "Sensors at another level than before",
+}
 
 
-def chosen(model: Any) -> Any:
-    """Return the choices as a table."""
-    rows = [[reason.name, reason.value, reason.because] for reason in model.reasons]
-    return table(
-        "What was chosen, and why", ["", "", "error of readings not seen"], rows
-    )
-
-
-def learned(screen: Any, model: Any, most: int) -> None:
-    """Print what a model learned: errors by sensor, and who disagrees."""
-    came, unit = model.learned, model.schema.unit
-    n, V = came.n_readings, len(model.sensors.names)
+def show_model(screen: Any, model: Any) -> None:
+    """Print methods side by side, what was noticed, and sensors by error."""
+    n, V, schema = len(model.readings.y), len(model.sensors.names), model.schema
+    what = f"{schema.target}, {schema.unit}" if schema.unit else schema.target
     of = f"{counted(n, 'reading')} of {counted(V, 'sensor')}"
-    what = f"{model.schema.target}, {unit}" if unit else model.schema.target
     screen.print(f"{of}: {what}", markup=False)
-    explained = f"{share(came.explained)} of the variance"
-    covered = f"{model.intervals.coverage:.0%} intervals covered {share(came.coverage)}"
-    screen.print(
-        f"Error at readings not seen: {model.shown(came.error)} ({explained} within "
-        f"sensors; {covered})",
-        markup=False,
-    )
+    if len(model.comparison.methods) > 1:
+        screen.print(_methods(model))
+    screen.print(sentence(model.comparison.reason), markup=False)
+    show_notices(screen, model)
+    screen.print(_sensors(model))
+
+
+def _methods(model: Any) -> Any:
+    """Return errors of all methods on artificial gaps, as a table."""
+    comparison = model.comparison
+    kinds = comparison.kinds
+    unit = f", {model.schema.unit}" if model.schema.unit else ""
+    is_timed = any(one.now for one in comparison.judged)
+    columns = ["method", ">all", *(f">{kind}" for kind in kinds)]
+    columns += [">past only"] * is_timed + [">cover"]
+    rows = [
+        [
+            ("* " if name == comparison.chosen else "  ") + name,
+            *(number(comparison.error(name, kind)) for kind in ("", *kinds)),
+            *([number(comparison.error(name, causal=True))] * is_timed),
+            share(comparison.cover(name)),
+        ]
+        for name in comparison.methods
+    ]
+    title = f"Mean absolute errors on artificial gaps like the table's own{unit}"
+    return table(title, columns, rows)
+
+
+def show_notices(screen: Any, model: Any) -> None:
+    """Print suspect readings, stuck and drifting sensors, new levels."""
+    for kind in KINDS:
+        found = [notice for notice in model.notices if notice.kind == kind]
+        if not found:
+            continue
+        found.sort(key=lambda notice: notice.weight, reverse=True)
+        rows = [[notice.sensor, notice.text(model)] for notice in found[:SHOWN]]
+        title = _TITLES[kind]
+        if len(found) > SHOWN:
+            title += f" ({SHOWN} of {len(found):,}; all with --json)"
+        screen.print(table(title, ["sensor", "what was seen"], rows))
+
+
+def _sensors(model: Any) -> Any:
     rows = sensor_rows(model)
     shown = [
-        [row.name, f"{row.readings}", number(row.error), number(row.interval),
-         f"{row.atoms}"]
-        for row in rows[:most]
+        [row.name, f"{row.readings:,}", number(row.std), number(row.error),
+         share(row.error / row.std), share(row.cover)]
+        for row in rows[:WORST]
     ]  # fmt: skip
-    in_unit = f", {unit}" if unit else ""
-    columns = ["sensor", ">readings", f">error{in_unit}", f">interval ±{in_unit}"]
-    title = "Sensors, the largest errors first"
-    if len(rows) > most:
-        title += f" ({most} of {len(rows)}; all with --json)"
-    screen.print(table(title, [*columns, ">atoms"], shown))
-    of_pairs = unit_of(model)
-    _pairs(screen, model, most, f", {of_pairs}" if of_pairs else "")
+    unit = f", {model.schema.unit}" if model.schema.unit else ""
+    title = "Sensors, those that are predicted worst first"
+    if len(rows) > WORST:
+        title += f" ({WORST} of {len(rows)}; all with --json)"
+    columns = [">readings", f">std{unit}", f">error{unit}", ">of its std", ">cover"]
+    return table(title, ["sensor", *columns], shown)
 
 
-def _pairs(screen: Any, model: Any, most: int, in_unit: str) -> None:
-    pairs = disagreements(model)
-    if not model.learner.network.n_edges:
-        return
-    if not pairs:
-        screen.print("All neighbours are within their tolerances, at no price.")
-        return
-    shown = [
-        [f"{pair.one} - {pair.other}", number(pair.difference), number(pair.tolerance),
-         number(pair.price)]
-        for pair in pairs[:most]
-    ]  # fmt: skip
-    columns = [f">differ by{in_unit}", f">tolerance{in_unit}", ">price"]
-    title = "Who disagrees with whom, and what holding them together costs"
-    if len(pairs) > most:
-        title += f" ({most} of {len(pairs)} pairs)"
-    screen.print(table(title, ["neighbours", *columns], shown))
+def sentence(text: str) -> str:
+    """Return text as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def share(value: float) -> str:
     """Return a share in per cent, or a dash if it is not known."""
-    return f"{value:.1%}" if np.isfinite(value) else "-"
+    return f"{value:.0%}" if np.isfinite(value) else "-"
 
 
 def number(value: float) -> str:

@@ -8,12 +8,11 @@ import numpy as np
 
 from halk._validation import choice, integer, require
 from halk.data import naming
-from halk.data.atlas import read_atlas
-from halk.data.atlas_files import is_atlas
+from halk.data.atlas import is_atlas, read_atlas
 from halk.data.doctor import Examined, examine
 from halk.data.field import Field
-from halk.data.files import PathLike, meant, open_file
-from halk.data.readings import Readings
+from halk.data.files import PathLike, open_file
+from halk.data.findings import suggest
 from halk.data.schema import Asked
 from halk.data.sources import read_content
 from halk.data.suspicions import find_copies
@@ -55,18 +54,16 @@ def read(
     sensors: Any = None,
     **options: Any,
 ) -> Field:
-    """Read readings from a file, whatever it is, or from a folder.
+    """Read a field from a file, whatever it is, or from a folder.
 
     Parameters
     ----------
     path : path
         Decided by content: any table that :func:`examine` reads, or the World Ocean
-        Atlas (:func:`read_atlas`) in CSV or NetCDF or a folder of it.
-    variable : str, optional
-        What was measured. In a table, the column called so, unless ``target`` is given.
-    season : str, optional
-        In a table with columns for several, "annual" by default; in the atlas, as the
-        file's name says.
+        Atlas (:func:`read_atlas`).
+    variable, season : str, optional
+        What was measured: the column called so, unless ``target`` is given; of columns
+        for several seasons the annual one by default.
     n_agents : int, optional
         How many sensors: out of the atlas 50 by default, out of a table all. Fewer are
         the first ones.
@@ -88,44 +85,31 @@ def read(
             options["n_agents"] = n_agents
         return read_atlas(path, variable, season=season, **options)
     table = read_content(content)
-    target = options.pop("target", None) or _column(table, variable, season)
-    found = examine(table, sensors, Asked(target=target, **options))
-    field = field_of(found, variable)
-    if n_agents is None or n_agents >= field.n_agents:
-        return field
-    return field.chosen(range(n_agents))
+    target = options.pop("target", None) or _find_column(table, variable, season)
+    field = field_of(examine(table, sensors, Asked(target=target, **options)), variable)
+    return field.choose(range(min(n_agents or field.n_agents, field.n_agents)))
 
 
-def _column(table: Table, variable: str | None, season: str | None) -> str | None:
+def _find_column(table: Table, variable: str | None, season: str | None) -> str | None:
     """Return the column of a variable in a season, or say which there are."""
-    choice("season", season or "annual", naming.SEASONS)
+    season = choice("season", season or "annual", naming.SEASONS)
     if variable is None:
         return None
-    found = naming.of_variable(table.header, variable, season or "annual")
+    found = naming.of_variable(table.header, variable, season)
     if len(found) == 1:
         return found[0]
-    what = f"{season or 'annual'} {variable}"
+    there, what = ", ".join(table.header), f"{season} {variable}"
+    rule = f"a column of {what} (or give target={suggest(variable, table.header)})"
     if found:
         rule = f"one column of {what}, not {', '.join(found)} (give target=)"
-    else:
-        hint = meant(variable, table.header)
-        rule = f"a column of {what} (or give target={hint})"
-    there = ", ".join(table.header)
     raise DataError(f"{table.path}: header must hold {rule}; got {there}")
 
 
 def field_of(found: Examined, name: str | None = None) -> Field:
     """Return readings that were examined as a field, sensors as they first appear.
 
-    Parameters
-    ----------
-    name : str, optional
-        Of what was measured, by default the column's.
-
-    Raises
-    ------
-    DataError
-        If there are errors, sensors without a place, or fewer than two sensors.
+    ``name`` is that of what was measured, by default the column's. Errors, sensors
+    without a place and fewer than two sensors are refused.
     """
     found.findings.refuse()
     table, schema, sensors, rows = found[:4]
@@ -146,22 +130,13 @@ def field_of(found: Examined, name: str | None = None) -> Field:
     seen, first = np.unique(rows.sensor[rows.is_usable], return_index=True)
     silent = np.setdiff1d(np.arange(len(sensors.names)), seen)
     order = np.concatenate([seen[np.argsort(first)], silent])
-    number = np.argsort(order)
-    sensors, read = sensors.subset(order), rows.with_values()
-    is_new = ~find_copies(read)
-    read = Readings(read.sensor[is_new], read.x[is_new], read.y[is_new])
+    read = rows.with_values()
+    read = read.take(~find_copies(read))
     name = name or schema.target
-    assert sensors.positions is not None
     return Field(
-        name,
-        schema.unit or naming.unit_of(name, schema.target),
+        name, schema.unit or naming.unit_of(schema.target, name),
         tuple(one.name for one in schema.inputs),
-        sensors.names,
-        sensors.positions,
-        sensors.is_geographic,
-        number[read.sensor],
-        read.x,
-        read.y,
-        source=f"{Path(table.path).name}, column {schema.target}",
-        sha256=table.sha256,
-    )
+        tuple(sensors.names[i] for i in order), sensors.positions[order],
+        sensors.is_geographic, np.argsort(order)[read.sensor], read.x, read.y,
+        source=f"{Path(table.path).name}, column {schema.target}", sha256=table.sha256,
+    )  # fmt: skip

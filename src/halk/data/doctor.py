@@ -1,10 +1,10 @@
 """What is wrong with readings before any learning: `halk doctor`."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from halk.data.files import meant
-from halk.data.findings import ERROR, Findings
+from halk.data.findings import ERROR, Findings, suggest
 from halk.data.readings import Readings, read_readings
 from halk.data.schema import NUMBER, Asked, Schema, find_schema
 from halk.data.sensors import Sensors, read_sensors
@@ -43,7 +43,7 @@ def examine(
     asked : Asked, optional
         Which columns are what, and how they are written.
     missing : numbers or words
-        That stand for no reading.
+        That stand for no reading, here and in tables to come.
     skips : bool
         Whether rows that cannot be used are left out, instead of being errors.
     """
@@ -55,22 +55,23 @@ def examine(
     except DataError as error:
         findings.add(ERROR, "unreadable", str(error))
         return Examined(None, None, None, None, findings)
-    findings.found += table.said
+    findings.found += table.notes
     if places is not None:
-        findings.found += places.said
+        findings.found += places.notes
         chart = read_sensors(places, asked.sensor, findings, table.header)
+        if asked.sensor not in table.header and asked.sensor in places.header:
+            asked = asked._replace(sensor=None)  # of a column per sensor
     table = shape(table, asked, () if chart is None else chart.names, findings)
-    schema = None
-    if not _are_open(findings):
-        schema = find_schema(table, asked, findings)
-    if schema is None or _are_open(findings) or (sensors is not None and chart is None):
+    schema = None if _is_open(findings) else find_schema(table, asked, findings)
+    if schema is None or _is_open(findings) or (sensors is not None and chart is None):
         return Examined(table, schema, chart, None, findings)
-    rows, chart, schema = read_readings(table, schema, chart, findings, missing, skips)
+    schema = replace(schema, missing=tuple(missing))
+    rows, chart, schema = read_readings(table, schema, chart, findings, skips=skips)
     examine_values(table.path, schema, rows, chart, findings)
     return Examined(table, schema, chart, rows, findings)
 
 
-def _are_open(findings: Findings) -> bool:
+def _is_open(findings: Findings) -> bool:
     """Return whether there are questions without whose answers nothing can be read."""
     return any(finding.code in OPEN for finding in findings.found)
 
@@ -98,31 +99,23 @@ def read_more(
         If columns are missing or cells cannot be used.
     """
     findings, table = Findings(), read_table(source)
-    findings.found += table.said
-    is_wide = schema.sensor not in table.header and any(
-        name in sensors.names for name in table.header
-    )
-    inputs = [one.name for one in schema.inputs]
-    asked = Asked(
-        schema.sensor, schema.target, inputs, wide=is_wide, flags=schema.flags
-    )
+    findings.found += table.notes
+    is_long = schema.sensor in table.header
+    is_wide = not is_long and bool({*sensors.names} & {*table.header})
     numbers = [one.name for one in schema.inputs if one.kind == NUMBER]
+    asked = schema.as_asked(is_wide)
     table = shape(table, asked, sensors.names, findings, numbers)
-    _refuse_missing(table, schema, [schema.target] if has_values else [], findings)
-    rows, _, _ = read_readings(table, schema, sensors, findings, missing, skips)
-    findings.refuse()
-    return Examined(table, schema, sensors, rows, findings)
-
-
-def _refuse_missing(
-    table: Table, schema: Schema, more: Sequence[str], findings: Findings
-) -> None:
-    wanted = [schema.sensor, *(one.name for one in schema.inputs), *more]
+    wanted = [schema.sensor, *(one.name for one in schema.inputs)]
+    wanted += [schema.target] if has_values else []
     for name in wanted:
         if name not in table.header:
+            hint = suggest(name, table.header)
             findings.add(
                 ERROR, "no-such-column",
-                f"{table.path}: there is no column {name!r}{meant(name, table.header)}",
+                f"{table.path}: there is no column {name!r}{hint}",
                 f"the model needs {', '.join(wanted)}",
             )  # fmt: skip
     findings.refuse()
+    rows, _, _ = read_readings(table, schema, sensors, findings, missing, skips)
+    findings.refuse()
+    return Examined(table, schema, sensors, rows, findings)

@@ -1,15 +1,15 @@
 """Who talks to whom, from a file: an edge list or GraphML."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from halk.data import naming
-from halk.data.files import PathLike, meant, problems
-from halk.data.sources import read_table
-from halk.data.table import Table, labels, numeric
+from halk.data.files import PathLike
+from halk.data.findings import problems, suggest
+from halk.data.sources import import_extra, read_table
+from halk.data.table import Table, labels, read_numbers
 from halk.errors import DataError
 
 ENDS = (("from", "to"), ("source", "target"), ("a", "b"), ("i", "j"), ("u", "v"))
@@ -30,26 +30,24 @@ def read_edges(source: Any) -> list[Edge]:
     """
     is_path = isinstance(source, str) or hasattr(source, "__fspath__")
     if is_path and Path(source).suffix.casefold() in {".graphml", ".xml"}:
-        return _from_graphml(source)
-    if is_path or not isinstance(source, list | tuple | set):
+        rows = _read_graphml(source)
+    elif is_path or not isinstance(source, list | tuple | set):
         return _from_table(read_table(source, "graph"))
-    return [_pair(edge) for edge in source]
+    else:
+        rows = [tuple(edge) if isinstance(edge, list) else edge for edge in source]
+    for edge in rows:
+        if not isinstance(edge, tuple) or len(edge) not in (2, 3):
+            rule = "an edge must be two names, perhaps a tolerance"
+            raise DataError(f"{rule}, got {edge!r}")
+    if not rows:
+        return []
+    columns = zip(*[(*edge, None)[:3] for edge in rows], strict=True)
+    named = dict(zip(("from", "to", "tolerance"), columns, strict=True))
+    return _from_table(read_table(named, "graph"))
 
 
-def _pair(edge: Any) -> Edge:
-    if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
-        raise DataError(f"an edge must be two names, perhaps a tolerance, got {edge!r}")
-    limit = _tolerance({"tolerance": edge[2]}) if len(edge) > 2 else None
-    return str(edge[0]), str(edge[1]), limit
-
-
-def _from_graphml(path: PathLike) -> list[Edge]:
-    try:
-        networkx = import_module("networkx")
-    except ImportError:
-        raise ImportError(
-            "GraphML needs networkx: pip install 'halk[graphs]'"
-        ) from None
+def _read_graphml(path: PathLike) -> list[Any]:
+    networkx = import_extra("networkx", "GraphML", "graphs")
     try:
         graph = networkx.read_graphml(path)
     except FileNotFoundError:
@@ -61,52 +59,30 @@ def _from_graphml(path: PathLike) -> list[Edge]:
         for node, data in graph.nodes(data=True)
     }
     return [
-        (names[one], names[other], _tolerance(data))
+        (names[one], names[other], *(data[key] for key in TOLERANCE if key in data))
         for one, other, data in graph.edges(data=True)
     ]
 
 
-def _tolerance(data: dict[str, Any]) -> float | None:
-    found = next((data[name] for name in TOLERANCE if name in data), None)
-    if found is None:
-        return None
-    try:
-        value = float(found)
-    except (TypeError, ValueError):
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise DataError(f"tolerances must be numbers, not negative, got {found!r}")
-    return value
-
-
 def _from_table(table: Table) -> list[Edge]:
     header = [name for name in table.header if name]
-    ends = next(
-        (
-            (naming.alike(header, [one]), naming.alike(header, [other]))
-            for one, other in ENDS
-            if naming.alike(header, [one]) and naming.alike(header, [other])
-        ),
-        (header[0], header[1]) if len(header) > 1 else None,
-    )
-    if ends is None:
+    pairs = [[naming.alike(header, [end]) for end in ends] for ends in ENDS]
+    ends = next(filter(all, pairs), header[:2])
+    if len(ends) < 2:
         raise DataError(
             f"{table.path}: an edge list must have two columns of sensors, got "
             f"{', '.join(header)}"
         )
     one, other = (labels(table, name) for name in ends)
     column = naming.alike(header, TOLERANCE)
-    limits: list[float | None] = [None] * len(one)
-    if column:
-        found = numeric(table, column)
-        wrong = np.flatnonzero(found.is_wrong | (found.values < 0))
-        if len(wrong):
-            listed = [
-                f"{table.where(row)}: {table.cell(column, row)!r}"
-                for row in wrong.tolist()
-            ]
-            raise problems(listed, "tolerances must be numbers, not negative")
-        limits = [None if v != v else float(v) for v in found.values.tolist()]
+    if not column:
+        return [(*pair, None) for pair in zip(one, other, strict=True)]
+    found = read_numbers(table, column)
+    wrong = np.flatnonzero(found.is_wrong | (found.values < 0)).tolist()
+    if wrong:
+        listed = [f"{table.where(row)}: {table.cell(column, row)!r}" for row in wrong]
+        raise problems(listed, "tolerances must be numbers, not negative")
+    limits = [None if v != v else v for v in found.values.tolist()]
     return list(zip(one, other, limits, strict=True))
 
 
@@ -117,7 +93,7 @@ def number_edges(
     number = {name: i for i, name in enumerate(names)}
     unknown = sorted({end for edge in edges for end in edge[:2]} - set(number))
     if unknown:
-        listed = [f"{path}: {name!r}{meant(name, names)}" for name in unknown]
+        listed = [f"{path}: {name!r}{suggest(name, names)}" for name in unknown]
         raise problems(listed, "a graph must connect sensors that are known")
     found: dict[tuple[int, int], float | None] = {}
     for one, other, tolerance in edges:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
-from halk.data.files import meant
-from halk.data.rows import find_delimiter
+from halk.data.files import find_delimiter
+from halk.data.findings import suggest
 from halk.data.table import is_empty_word, number, word_values
 from halk.data.times import seconds
 from halk.errors import DataError
@@ -18,8 +18,7 @@ from halk.errors import DataError
 class Row(NamedTuple):
     """A row: a reading; a gap, if ``y`` is None; or, with ``wrong``, neither."""
 
-    number: int
-    """Of its line, from 1."""
+    number: int  # of its line, from 1
     x: tuple[float, ...] | None
     y: float | None
     wrong: str = ""
@@ -107,11 +106,18 @@ class CsvLines:
             return None
         if n == 1 or not self.header:
             mark = find_delimiter(line.decode("utf-8", "replace"))
-            first = cells_of(line, mark)
-            if n == 1 and self._is_header(first or [], mark):
+            names = cells_of(line, mark) or []
+            missing = self.columns.lacking(names)
+            if not missing:
+                self.header, self.delimiter = names, mark
                 return None
             if not self.header:
-                self._refuse(first)
+                hint = suggest(missing[0], names)
+                listed = ", ".join(names)[:200] or "no text"
+                raise DataError(
+                    f"{self.where}: there is no column {missing[0]!r}{hint}; its "
+                    f"first line is {listed}"
+                )
         cells = cells_of(line, self.delimiter)
         if cells is None:
             return Row(n, None, None, "is not a line of CSV in UTF-8")
@@ -119,18 +125,3 @@ class CsvLines:
             wrong = f"has {len(cells)} cells, not {len(self.header)}"
             return Row(n, None, None, wrong)
         return self.columns.row(n, dict(zip(self.header, cells, strict=True)))
-
-    def _is_header(self, cells: list[str], delimiter: str) -> bool:
-        is_one = not self.columns.lacking(cells)
-        if is_one:
-            self.header, self.delimiter = cells, delimiter
-        return is_one
-
-    def _refuse(self, cells: list[str] | None) -> None:
-        names = cells or []
-        missing = self.columns.lacking(names)[0]
-        listed = ", ".join(names)[:200] or "no text"
-        raise DataError(
-            f"{self.where}: there is no column {missing!r}{meant(missing, names)}; its "
-            f"first line is {listed}"
-        )

@@ -1,12 +1,12 @@
 """The random field of the paper's first figure."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halk._validation import Matrix, Vector, choice, integer, nonnegative, positive
+from halk._validation import Matrix, Vector, integer, nonnegative, positive
 from halk.network import Network
 
 __all__ = ["RandomField", "RandomFieldDraw"]
@@ -16,9 +16,9 @@ class RandomFieldDraw(NamedTuple):
     """A network, what it measures and what it should have measured."""
 
     network: Network
-    X: NDArray[np.float64]
-    Y: Matrix
-    truth: Matrix
+    X: NDArray[np.float64]  # (T, V, 1): times
+    Y: Matrix  # (T, V)
+    truth: Matrix  # (T, V): Y without the noise of measuring
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,13 @@ class RandomField:
         The 2 of the formula.
     field_variance, noise_variance : float, not negative
         Of v and of the measurement: 0.1 and 0.5 are variances.
-    order : {"shuffled", "time"}
-        Times as they are drawn, or sorted.
 
     Notes
     -----
-    The paper calls C the Cholesky factor of R and multiplies by its transpose. With
-    the upper factor, ``R = C'C``, the vector ``C'v`` has the covariance of R, as meant;
-    ``C'`` is NumPy's lower factor.
-
-    The paper says neither which agents are neighbours nor what the times are: radius
-    and horizon are chosen to give the model order it reports.
+    The paper calls C the Cholesky factor of R and multiplies by its transpose: with
+    the upper factor, ``R = C'C``, the vector ``C'v`` has the covariance of R. It says
+    neither which agents are neighbours nor what the times are: radius and horizon are
+    chosen to give the model order it reports.
 
     Examples
     --------
@@ -73,7 +69,6 @@ class RandomField:
     frequency: float = 2.0
     field_variance: float = 0.1
     noise_variance: float = 0.5
-    order: Literal["shuffled", "time"] = "shuffled"
 
     def __post_init__(self) -> None:
         integer("n_agents", self.n_agents, minimum=1)
@@ -82,27 +77,19 @@ class RandomField:
         positive("horizon", self.horizon)
         for name in ("radius", "frequency", "field_variance", "noise_variance"):
             nonnegative(name, getattr(self, name))
-        choice("order", self.order, ("shuffled", "time"))
 
     def draw(self, seed: int | np.random.Generator) -> RandomFieldDraw:
-        """Scatter the agents and measure.
-
-        Returns
-        -------
-        RandomFieldDraw
-            The network, the times ``X`` (T, V, 1), the measurements ``Y`` (T, V) and
-            the field ``truth`` (T, V), which is ``Y`` without the noise of measuring.
-        """
+        """Scatter the agents and measure."""
         rng = np.random.default_rng(seed)
         places = rng.uniform(0.0, self.side, size=(self.n_agents, 2))
         network = Network.from_positions(places, self.radius, tolerance=_correlation)
         times = rng.uniform(0.0, self.horizon, size=self.n_steps)
-        times = np.sort(times) if self.order == "time" else times
         shape = (self.n_steps, self.n_agents)
         v = rng.normal(0.0, self.field_variance**0.5, size=shape)
         wave = np.sin(self.frequency * times)[:, None] + v
         offset = np.arange(1, self.n_agents + 1) / self.n_agents
-        truth = offset + wave @ _lower_factor(places).T
+        distance = np.linalg.norm(places[:, None] - places[None], axis=2)
+        truth = offset + wave @ np.linalg.cholesky(_correlation(distance)).T
         Y = truth + rng.normal(0.0, self.noise_variance**0.5, size=shape)
         X = np.repeat(times[:, None, None], self.n_agents, axis=1)
         return RandomFieldDraw(network, X, Y, truth)
@@ -110,9 +97,3 @@ class RandomField:
 
 def _correlation(distance: Vector) -> Vector:
     return np.asarray(np.exp(-distance))
-
-
-def _lower_factor(places: Matrix) -> Matrix:
-    """Return the C' of R = C'C."""
-    distance = np.linalg.norm(places[:, None] - places[None], axis=2)
-    return np.asarray(np.linalg.cholesky(_correlation(distance)))

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halk._validation import Indices, Matrix, Vector
-from halk.data.files import meant
-from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted
+from halk.data.findings import ERROR, NOTE, WARNING, Findings, counted, shorten, suggest
 from halk.data.naming import are_geographic
-from halk.data.schema import TIME, Input, Schema
+from halk.data.schema import TIME, Schema
 from halk.data.sensors import Sensors, refuse_outside
 from halk.data.table import (
     Column,
@@ -19,7 +19,7 @@ from halk.data.table import (
     Words,
     find_labels,
     is_empty_word,
-    numeric,
+    read_numbers,
 )
 from halk.data.times import has_zone, to_seconds
 
@@ -29,21 +29,11 @@ STANDING = 1e-4
 
 @dataclass(frozen=True)
 class Readings:
-    """All rows of a table, in its order.
+    """All rows of a table, in its order."""
 
-    Parameters
-    ----------
-    sensor : int array (n,)
-        Index of the sensor; -1 if the row cannot be used.
-    x : array (n, p)
-        Inputs in their own units, times in seconds since 1970.
-    y : array (n,)
-        NaN where there is no reading: a gap.
-    """
-
-    sensor: Indices
-    x: Matrix
-    y: Vector
+    sensor: Indices  # (n,), by number; -1 if the row cannot be used
+    x: Matrix  # (n, p), inputs in their own units, times in seconds since 1970
+    y: Vector  # (n,), NaN where there is no reading: a gap
 
     @property
     def is_usable(self) -> NDArray[np.bool_]:
@@ -62,8 +52,11 @@ class Readings:
 
     def with_values(self) -> "Readings":
         """Return the rows with a value."""
-        kept = self.is_reading
-        return Readings(self.sensor[kept], self.x[kept], self.y[kept])
+        return self.take(self.is_reading)
+
+    def take(self, rows: NDArray[Any]) -> "Readings":
+        """Return some of the rows, by mask or by number."""
+        return Readings(self.sensor[rows], self.x[rows], self.y[rows])
 
 
 def read_readings(
@@ -79,74 +72,63 @@ def read_readings(
     What cannot be used is an error, or, with ``skips``, left out and said.
     """
     names = find_labels(table, schema.sensor)
-    inputs = [_input(table, one, schema) for one in schema.inputs]
-    values = _values(table, schema, missing)
+    inputs = [
+        read_times(table, one.name, schema.dates)
+        if one.kind == TIME
+        else read_numbers(table, one.name, decimal=schema.decimal)
+        for one in schema.inputs
+    ]
+    if schema.target in table.header:
+        codes = {*schema.missing, *missing}
+        values = read_numbers(table, schema.target, codes, schema.decimal)
+    else:
+        none = np.full(table.n_rows, np.nan)
+        values = Column(schema.target, none, np.isnan(none), np.isfinite(none))
     for column in inputs:
         if column.is_time:
-            warn_of_mixed_zones(table, column, findings)
+            _warn_of_mixed_zones(table, column, findings)
     level = WARNING if skips else ERROR
-    is_bad = _bad_cells(table, names, inputs, values, level, findings)
+    is_bad = _find_bad_rows(table, names, inputs, values, level, findings)
     schema, inputs, found = _places(table, schema, names, inputs, sensors, findings)
     index = _indices(table, names, found, level, findings)
-    if skips:
-        index[is_bad] = -1
     x = np.column_stack([column.values for column in inputs])
-    y = np.where(values.is_known, values.values, np.nan)
-    y = _without_flagged(table, schema, y, findings)
+    y = _only_good(table, schema, values.values, findings)
     y = _within_limits(table, schema, y, findings)
-    index[np.isnan(x).any(axis=1)] = -1
+    index[np.isnan(x).any(axis=1) | (is_bad & skips)] = -1
     return Readings(index, x, y), found, schema
 
 
-def _input(table: Table, one: Input, schema: Schema) -> Column:
-    if one.kind == TIME:
-        return timed(table, one.name, schema.dates)
-    return numeric(table, one.name, decimal=schema.decimal)
-
-
-def timed(table: Table, name: str, order: str = "") -> Column:
+def read_times(table: Table, name: str, order: str = "") -> Column:
     """Return a column of times, in seconds since 1970."""
     column = table.column(name)
     values = to_seconds(column, order)
     if isinstance(column, Words):
-        is_empty = column.take(np.array([is_empty_word(w) for w in column.words], bool))
+        is_empty = column.map(is_empty_word)
     else:
         is_empty = np.isnat(column) if column.dtype.kind == "M" else np.isnan(column)
     return Column(name, values, is_empty, np.isnan(values) & ~is_empty, True)
 
 
-def _values(table: Table, schema: Schema, missing: Collection[float | str]) -> Column:
-    """Return the column of values; without one, there is none anywhere."""
-    if schema.target in table.header:
-        return numeric(table, schema.target, missing, schema.decimal)
-    n = table.n_rows
-    return Column(
-        schema.target, np.full(n, np.nan), np.ones(n, bool), np.zeros(n, bool)
-    )
-
-
-def _without_flagged(
-    table: Table, schema: Schema, y: Vector, findings: Findings
-) -> Vector:
+def _only_good(table: Table, schema: Schema, y: Vector, findings: Findings) -> Vector:
     """Return values without those whose quality flag is not good."""
-    if not schema.flags or schema.target not in table.header:
+    flags = schema.flags
+    if not flags or schema.target not in table.header:
         return y
-    if schema.flags not in table.header:
+    if flags not in table.header:
         findings.add(
             ERROR, "no-such-column",
-            f"{table.path}: there is no column {schema.flags!r}"
-            f"{meant(schema.flags, table.header)}",
+            f"{table.path}: there is no column {flags!r}{suggest(flags, table.header)}",
             "name the column of quality flags with --flags",
         )  # fmt: skip
         return y
-    found = find_labels(table, schema.flags)
-    counts = np.bincount(found.codes, minlength=len(found.names)).tolist()
-    held = zip(found.names, counts, strict=True)
-    listed = [f"{name or 'empty'}: {counted(n, 'row')}" for name, n in held]
+    found = find_labels(table, flags)
+    listed = [
+        f"{name or 'empty'}: {counted(n, 'row')}" for name, n in found.counts().items()
+    ]
     if not schema.good:
         findings.add(
             ERROR, "no-good",
-            f"{table.path}: which flags of column {schema.flags} are good must be said",
+            f"{table.path}: which flags of column {flags} are good must be said",
             "name them with --good, such as --good 1,2", listed,
         )  # fmt: skip
         return y
@@ -155,9 +137,8 @@ def _without_flagged(
     if n_out:
         findings.add(
             NOTE, "flagged",
-            f"{table.path}: {counted(n_out, 'value')} left out: {schema.flags} is not "
-            f"{' or '.join(schema.good)}",
-            places=listed,
+            f"{table.path}: {counted(n_out, 'value')} left out: {flags} is not "
+            f"{' or '.join(schema.good)}", places=listed,
         )  # fmt: skip
     return np.where(is_good, y, np.nan)
 
@@ -166,22 +147,19 @@ def _within_limits(
     table: Table, schema: Schema, y: Vector, findings: Findings
 ) -> Vector:
     """Return values without those that cannot be."""
-    if schema.limits is None:
-        return y
-    low, high = schema.limits
+    low, high = schema.limits or (-np.inf, np.inf)
     is_out = (y < low) | (y > high)
-    if is_out.any():
-        rows = np.flatnonzero(is_out).tolist()
-        findings.add(
-            NOTE, "outside-range",
-            f"{table.path}: {counted(len(rows), 'value')} of {schema.target} left out: "
-            f"not within {low:g} and {high:g}",
-            places=[f"{table.where(row)}: {y[row]:g}" for row in rows],
-        )  # fmt: skip
+    rows = np.flatnonzero(is_out)
+    findings.add_rows(
+        rows, lambda row: f"{table.where(row)}: {y[row]:g}",
+        NOTE, "outside-range",
+        f"{table.path}: {counted(len(rows), 'value')} of {schema.target} left out: "
+        f"not within {low:g} and {high:g}",
+    )  # fmt: skip
     return np.where(is_out, np.nan, y)
 
 
-def _bad_cells(
+def _find_bad_rows(
     table: Table,
     names: Labels,
     inputs: list[Column],
@@ -190,80 +168,74 @@ def _bad_cells(
     findings: Findings,
 ) -> NDArray[np.bool_]:
     """Add cells that are not what they should be; return the rows they are in."""
-    is_bad = np.zeros(table.n_rows, bool)
-    kinds = [
-        (column, column.is_wrong, "bad-cell", _rule(column))
-        for column in (*inputs, values)
-    ]
+    is_bad: NDArray[np.bool_] = np.zeros(table.n_rows, bool)
+    times = "hold times such as 2024-05-31 or 2024-05-31T12:00"
+    rules = {True: times, False: "hold finite numbers"}
+    columns = (*inputs, values)
+    kinds = [(one, one.is_wrong, "bad-cell", rules[one.is_time]) for one in columns]
     kinds += [(one, one.is_empty, "empty-input", "be filled") for one in inputs]
     for column, is_wrong, code, rule in kinds:
         rows = np.flatnonzero(is_wrong)
         is_bad |= is_wrong
-        if len(rows):
-            findings.add(
-                level, code,
-                f"{table.path}: column {column.name} must {rule}, which fails in "
-                f"{counted(len(rows), 'row')}",
-                _advice(table, column, int(rows[0]), code, level),
-                [_place(table, names, column.name, row) for row in rows.tolist()],
-            )  # fmt: skip
-    is_nameless = np.array([not name for name in names.names])[names.codes]
-    is_bad |= is_nameless
-    if is_nameless.any():
-        findings.add(
-            level, "empty-sensor", f"{table.path}: every row must name a sensor",
-            "fill the cell, or --skip-bad to leave such rows out",
-            [table.where(row) for row in np.flatnonzero(is_nameless).tolist()],
+
+        def show(row: int, name: str = column.name) -> str:
+            cell = repr(table.cell(name, row))
+            shown = "empty" if cell == "''" else cell
+            return f"{table.where(row, names.of(row))}: {name} is {shown}"
+
+        findings.add_rows(
+            rows, show,
+            level, code,
+            f"{table.path}: column {column.name} must {rule}, which fails in "
+            f"{counted(len(rows), 'row')}",
+            _advice(table, column, rows, code, level),
         )  # fmt: skip
+    is_nameless = np.array([not name for name in names.names], bool)[names.codes]
+    findings.add_rows(
+        np.flatnonzero(is_nameless), table.where,
+        level, "empty-sensor", f"{table.path}: every row must name a sensor",
+        "fill the cell, or --skip-bad to leave such rows out",
+    )  # fmt: skip
+    is_bad |= is_nameless
     return is_bad
 
 
-def _rule(column: Column) -> str:
-    if column.is_time:
-        return "hold times such as 2024-05-31 or 2024-05-31T12:00"
-    return "hold finite numbers"
-
-
-def _place(table: Table, names: Labels, column: str, row: int) -> str:
-    cell = table.cell(column, row)
-    shown = "empty" if isinstance(cell, str) and not cell else repr(cell)
-    return f"{table.where(row, names.of(row))}: {column} is {shown}"
-
-
-def _advice(table: Table, column: Column, row: int, code: str, level: str) -> str:
-    if level == WARNING:
+def _advice(table: Table, column: Column, rows: Indices, code: str, level: str) -> str:
+    if level == WARNING or not len(rows):
         return "these rows are left out"
-    cell, cells = table.cell(column.name, row), table.column(column.name)
-    if isinstance(cell, str) and cell.replace(",", ".").replace(".", "", 1).isdigit():
-        return "write decimals with a point and no separators of thousands"
-    if isinstance(cells, Words) and code == "bad-cell" and not column.is_time:
-        n_again = int((cells.codes == cells.codes[row]).sum())
+    skip = "--skip-bad to leave such rows out"
+    if code == "empty-input":
+        return f"fill them, or {skip}"
+    cells = table.column(column.name)
+    if isinstance(cells, Words) and not column.is_time:
+        cell = table.cell(column.name, int(rows[0]))
+        if cell.replace(",", ".").replace(".", "", 1).isdigit():
+            return "write decimals with a point and no separators of thousands"
+        n_again = int((cells.codes == cells.codes[rows[0]]).sum())
         if n_again > 1 and cell.replace("_", "").isalpha():
             return (
                 f"if {cell} means no reading, add --missing {cell}; else correct them, "
-                f"or --skip-bad to leave such rows out"
+                f"or {skip}"
             )
-    if code == "empty-input":
-        return "fill them, or --skip-bad to leave such rows out"
-    return "correct them, empty them, or --skip-bad to leave such rows out"
+    return f"correct them, empty them, or {skip}"
 
 
-def warn_of_mixed_zones(table: Table, column: Column, findings: Findings) -> None:
+def _warn_of_mixed_zones(table: Table, column: Column, findings: Findings) -> None:
     """Warn of times of which only some say their zone: the others count as UTC."""
     cells = table.column(column.name)
     if not isinstance(cells, Words):
         return  # all are of one type
-    zoned = cells.take(np.array([has_zone(word) for word in cells.words], bool))
-    without = np.flatnonzero(column.is_known & ~zoned).tolist()
-    if not without or not (column.is_known & zoned).any():
-        return
-    findings.add(
-        WARNING, "mixed-zones",
-        f"{table.path}: column {column.name} has times with a zone and "
-        f"{counted(len(without), 'row')} without, which count as UTC",
-        "write all times with their zone, such as 2024-05-31T12:00+02:00",
-        [f"{table.where(row)}: {table.cell(column.name, row)}" for row in without],
-    )  # fmt: skip
+    zoned = cells.map(has_zone)
+    without = np.flatnonzero(column.is_known & ~zoned)
+    if (column.is_known & zoned).any():
+        findings.add_rows(
+            without,
+            lambda row: f"{table.where(row)}: {table.cell(column.name, row)}",
+            WARNING, "mixed-zones",
+            f"{table.path}: column {column.name} has times with a zone and "
+            f"{counted(len(without), 'row')} without, which count as UTC",
+            "write all times with their zone, such as 2024-05-31T12:00+02:00",
+        )  # fmt: skip
 
 
 def _places(
@@ -275,7 +247,8 @@ def _places(
     findings: Findings,
 ) -> tuple[Schema, list[Column], Sensors]:
     """Take places of sensors out of the inputs, if sensors stay where they are."""
-    known = tuple(sorted(name for name in names.names if name))
+    number = {name: k for k, name in enumerate(names.names) if name}
+    known = tuple(sorted(number))
     if not schema.position:
         return schema, inputs, sensors or Sensors(known)
     by_name = {column.name: column.values for column in inputs}
@@ -288,7 +261,12 @@ def _places(
     size = np.nanmax(np.ptp(spots[is_known], axis=0), initial=0.0)
     is_standing = bool(((apart <= STANDING * size) | np.isnan(spots)).all())
     if sensors is None and is_standing:
-        sensors = _standing(table, schema, names, spots, first, findings)
+        at, sensors = first[[number[name] for name in known]], Sensors(known)
+        if (at >= 0).all():
+            is_geographic = are_geographic(schema.position)
+            if is_geographic:
+                refuse_outside(table, spots[at], known, findings)
+            sensors = Sensors(known, spots[at], is_geographic, {}, schema.position)
     elif sensors is None:
         findings.add(
             WARNING, "moving",
@@ -302,44 +280,22 @@ def _places(
     return replace(schema, position=()), inputs, sensors or Sensors(known)
 
 
-def _standing(
-    table: Table,
-    schema: Schema,
-    names: Labels,
-    spots: Matrix,
-    first: Indices,
-    findings: Findings,
-) -> Sensors:
-    is_geographic = are_geographic(schema.position)
-    order = sorted((name, first[k]) for k, name in enumerate(names.names) if name)
-    known = tuple(name for name, _ in order)
-    if any(row < 0 for _, row in order):
-        return Sensors(known)
-    positions = spots[[row for _, row in order]]
-    if is_geographic:
-        refuse_outside(table, positions, list(known), findings)
-    return Sensors(known, positions, is_geographic, {}, schema.position)
-
-
 def _indices(
     table: Table, names: Labels, sensors: Sensors, level: str, findings: Findings
 ) -> Indices:
     """Return the sensor of every row, by number; -1 for those that are unknown."""
     number = {name: i for i, name in enumerate(sensors.names)}
     of_name = np.array([number.get(name, -1) for name in names.names], dtype=np.int64)
-    unknown = [k for k, name in enumerate(names.names) if name and of_name[k] < 0]
-    if unknown:
-        codes, rows = np.unique(names.codes, return_index=True)
-        first = dict(zip(codes.tolist(), rows.tolist(), strict=True))
-        unknown.sort(key=lambda k: first[k])
-        findings.add(
-            level, "unknown-sensor",
-            f"{table.path}: {counted(len(unknown), 'sensor')} not among the known ones",
-            "add them to the table of sensors, or --skip-bad to leave their rows out",
-            [
-                f"{table.where(first[k])}: {names.names[k]!r}"
-                f"{meant(names.names[k], sensors.names)}"
-                for k in unknown
-            ],
-        )  # fmt: skip
+    codes, rows = np.unique(names.codes, return_index=True)
+    is_unknown = np.array([bool(names.names[code]) for code in codes])
+    first = np.sort(rows[is_unknown & (of_name[codes] < 0)])
+    findings.add_rows(
+        first,
+        lambda row: f"{table.where(row)}: {names.of(row)!r}"
+        f"{suggest(names.of(row), sensors.names)}",
+        level, "unknown-sensor",
+        f"{table.path}: {counted(len(first), 'sensor')} not among the known ones",
+        f"the table of sensors has {shorten(sensors.names)}: write names alike, or add "
+        f"them there, or --skip-bad to leave their rows out",
+    )  # fmt: skip
     return of_name[names.codes]

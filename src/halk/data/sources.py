@@ -2,21 +2,29 @@
 
 import io
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from halk.data.files import Content, open_file, unpack
+from halk.data.files import (
+    Content,
+    check_header,
+    open_file,
+    read_csv,
+    read_rows,
+    unpack,
+)
 from halk.data.findings import NOTE, Finding
-from halk.data.grids import from_dataset, from_netcdf
-from halk.data.rows import Record, read_csv, read_rows
-from halk.data.table import Cells, Table, Words, plain, to_words
+from halk.data.table import Cells, Table, Words, plain, to_cells, to_text, to_words
 from halk.errors import DataError
 
 STDIN = "-"
+
+MOST = 50_000_000
+"""Cells beyond which a grid is not turned into a table."""
 
 
 def read_table(source: Any, name: str = "readings") -> Table:
@@ -38,25 +46,27 @@ def read_table(source: Any, name: str = "readings") -> Table:
     if isinstance(source, Table):
         return source
     if is_frame(source):
-        return _with_rows(_from_frame(source, name))
-    if type(source).__module__.partition(".")[0] == "xarray":
-        return _with_rows(from_dataset(source, name))
-    if isinstance(source, Mapping):
-        return _with_rows(_from_columns(source, name))
-    if source == STDIN:
+        table = _from_frame(source, name)
+    elif type(source).__module__.partition(".")[0] == "xarray":
+        table = _from_dataset(source, name)
+    elif isinstance(source, Mapping):
+        table = _from_columns(source, name)
+    elif source == STDIN:
         return read_content(unpack("standard input", sys.stdin.buffer.read()))
-    if not isinstance(source, str) and not hasattr(source, "__fspath__"):
+    elif isinstance(source, str) or hasattr(source, "__fspath__"):
+        return read_content(open_file(source))
+    else:
         raise TypeError(
             f"{name} must be a path, a frame, a dataset or a dict of columns, got "
             f"{type(source).__name__}"
         )
-    return read_content(open_file(source))
+    return _with_rows(table)
 
 
 def read_content(content: Content) -> Table:
     """Return the table of a file that is in memory."""
     if content.is_netcdf:
-        return _with_rows(from_netcdf(content))
+        return _with_rows(_from_netcdf(content))
     if content.data.startswith(b"PAR1"):
         return _with_rows(_from_parquet(content))
     if content.data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
@@ -75,19 +85,21 @@ def _from_columns(source: Mapping[Any, Any], name: str) -> Table:
     if len(set(lengths.values())) > 1:
         raise DataError(f"{name}: columns must be of one length, got {lengths}")
     n = next(iter(lengths.values()), 0)
-    columns = [_as_cells(values) for values in source.values()]
-    return Table(name, tuple(lengths), columns, range(n))
+    return Table(name, tuple(lengths), list(map(to_cells, source.values())), range(n))
 
 
-def _as_cells(values: Any) -> Cells:
-    array = np.asarray(values)
-    if array.dtype.kind in "fiu":
-        return array.astype(np.float64)
-    if array.dtype.kind == "M":
-        return array.astype("datetime64[us]")
-    if array.dtype.kind == "S":
-        return to_words(cell.decode("utf-8", "replace") for cell in array.tolist())
-    return to_words(values)
+def import_extra(name: str, what: str, extra: str) -> Any:
+    """Return a module, or say how to install it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0].replace("_", "-")
+        raise ImportError(
+            f"{what} needs {package}: pip install 'halk[{extra}]'"
+        ) from None
+
+
+# frames
 
 
 def is_frame(source: Any) -> bool:
@@ -97,10 +109,7 @@ def is_frame(source: Any) -> bool:
 
 
 def _narwhals() -> Any:
-    try:
-        return import_module("narwhals.stable.v2")
-    except ImportError:
-        raise ImportError("frames need narwhals: pip install 'halk[io]'") from None
+    return import_extra("narwhals.stable.v2", "A frame", "io")
 
 
 def _native(frame: Any, name: str) -> Any:
@@ -153,18 +162,25 @@ def add_to_frame(frame: Any, columns: dict[str, Any]) -> Any:
     return nw.to_native(native.with_columns(*added))
 
 
+def frame_like(frame: Any, columns: dict[str, Any]) -> Any:
+    """Return columns as a frame of the library that ``frame`` is of."""
+    nw = _narwhals()
+    space = nw.get_native_namespace(_native(frame, "frame"))
+    return nw.to_native(
+        nw.from_dict(
+            {name: _plain(values) for name, values in columns.items()}, backend=space
+        )
+    )
+
+
 def _plain(values: Any) -> Any:
     array = plain(values) if isinstance(values, Words) else np.asarray(values)
-    return array if array.dtype.kind in "fiub" else array.tolist()
+    return array if array.dtype.kind in "fiubM" else array.tolist()
 
 
 def _from_parquet(content: Content) -> Table:
-    try:
-        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise ImportError(
-            "Parquet files need pyarrow: pip install 'halk[io]'"
-        ) from None
+    arrow = import_extra("pyarrow", "Parquet", "io")
+    parquet = import_extra("pyarrow.parquet", "Parquet", "io")
     try:
         made = parquet.ParquetFile(arrow.BufferReader(content.data)).read()
     except (arrow.ArrowException, OSError) as error:
@@ -172,26 +188,18 @@ def _from_parquet(content: Content) -> Table:
         raise DataError(
             f"{content.path} must be a Parquet file, got: {reason}"
         ) from None
-    names = [str(name).strip() for name in made.column_names]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        listed = ", ".join(map(repr, twice))
-        raise DataError(
-            f"{content.path}: columns must have different names, got twice {listed}"
-        )
+    check_header(content.path, [str(name).strip() for name in made.column_names])
     table = _from_frame(made, content.path, first=1)
     return replace(table, sha256=content.sha256)
 
 
+# sheets
+
+
 def _from_excel(content: Content) -> Table:
     """Return the first sheet of a workbook that has rows."""
-    try:
-        calamine = import_module("python_calamine")
-    except ImportError:
-        raise ImportError(
-            "spreadsheets need python-calamine: pip install 'halk[io]', or save the "
-            "sheet as CSV"
-        ) from None
+    calamine = import_extra("python_calamine", "A spreadsheet", "io")
+    path = content.path
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content.data))
         sheets = {
@@ -200,39 +208,105 @@ def _from_excel(content: Content) -> Table:
         }
     except Exception as error:  # of whatever kind the parser has
         raise DataError(
-            f"{content.path} must be a table, got a damaged spreadsheet or an archive "
+            f"{path} must be a table, got a damaged spreadsheet or an archive "
             f"({error}); save the table as CSV"
         ) from None
     filled = [name for name, rows in sheets.items() if any(map(any, rows))]
     if not filled:
-        raise DataError(f"{content.path} must have rows, got empty sheets")
-    said = []
-    if len(filled) > 1:
-        others = ", ".join(map(repr, filled[1:]))
-        said.append(
-            Finding(
-                NOTE, "sheets",
-                f"{content.path}: sheet {filled[0]!r} is read, not {others}",
-                "to read another, move it to the front or save it as CSV",
-            )
-        )  # fmt: skip
-    records = _sheet_records(sheets[filled[0]])
-    return read_rows(content.path, records, "row", content.sha256, said=said)
+        raise DataError(f"{path} must have rows, got empty sheets")
+    message = f"{path}: sheet {filled[0]!r} is read, not "
+    message += ", ".join(map(repr, filled[1:]))
+    advice = "to read another, move it to the front or save it as CSV"
+    notes = [Finding(NOTE, "sheets", message, advice)] if len(filled) > 1 else []
+    rows = [[to_text(cell) for cell in row] for row in sheets[filled[0]]]
+    width = max(k + 1 for row in rows for k, cell in enumerate(row) if cell)
+    records = ((n, row[:width]) for n, row in enumerate(rows, 1) if any(row))
+    return read_rows(path, records, "row", content.sha256, notes=notes)
 
 
-def _sheet_records(rows: list[list[Any]]) -> Iterator[Record]:
-    width = max(
-        k + 1 for row in rows for k, cell in enumerate(row) if cell not in ("", None)
+# NetCDF: grids, lists of readings, and stations as CF has them
+
+
+def _from_netcdf(content: Content) -> Table:
+    xarray = import_extra("xarray", "NetCDF", "grids")
+    try:
+        dataset = xarray.load_dataset(content.path)
+        return _from_dataset(dataset, content.path, content.sha256)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(
+            f"{content.path} must be a NetCDF file, got: {reason}"
+        ) from None
+
+
+def _from_dataset(dataset: Any, path: str, sha256: str = "") -> Table:
+    """Return a dataset as a table: each variable is a column, over all dimensions.
+
+    Lists of readings that say which station each is of, by index or by counts (CF's
+    indexed and contiguous ragged arrays), get the columns of their stations.
+    """
+    flat = _without_ragged(dataset)
+    dims = _dims_of_readings(flat)
+    shape = [int(flat.sizes[dim]) for dim in dims]
+    n_rows = int(np.prod(shape, dtype=float))
+    if n_rows > MOST:
+        raise DataError(
+            f"{path} must have at most {MOST:,} cells, got {n_rows:,}; cut a part out"
+        )
+    columns, units = {}, {}
+    sensor = ""
+    for name in (*flat.coords, *flat.data_vars):
+        own, attributes = flat[name], dataset[name].attrs
+        if not set(own.dims) <= set(dims):
+            continue
+        values = own.transpose(*[dim for dim in dims if dim in own.dims]).values
+        own_shape = [flat.sizes[dim] if dim in own.dims else 1 for dim in dims]
+        columns[str(name)] = _spread(values.reshape(own_shape), shape)
+        if "units" in attributes:
+            units[str(name)] = str(attributes["units"])
+        if attributes.get("cf_role") == "timeseries_id":
+            sensor = str(name)
+    for k, dim in enumerate(dims):
+        # a dimension without coordinates counts from 0, unless its stations have names
+        if str(dim) not in columns and not (sensor and flat[sensor].dims == (dim,)):
+            columns[str(dim)] = _spread(np.indices(shape, sparse=True)[k], shape)
+    header = tuple(
+        "sensor" if name == sensor and "sensor" not in columns else name
+        for name in columns
     )
-    for n, row in enumerate(rows, 1):
-        cells = [_sheet_text(cell) for cell in row[:width]]
-        if any(cells):
-            yield n, cells
+    sizes = dict(zip(map(str, dims), shape, strict=True))
+    return Table(path, header, list(columns.values()), range(n_rows), "cell", sha256,
+                 units, dimensions=sizes)  # fmt: skip
 
 
-def _sheet_text(cell: Any) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() else repr(cell)
-    return str(cell).strip()
+def _spread(values: Any, shape: list[int]) -> Cells:
+    return to_cells(np.broadcast_to(values, shape).reshape(-1))
+
+
+def _without_ragged(dataset: Any) -> Any:
+    """Return the dataset with what is known of stations at each of their readings."""
+    for name in list(dataset.variables):
+        found = dataset[name]
+        dim = next(iter(found.dims), "")
+        if "instance_dimension" in found.attrs:
+            station, rows = found.attrs["instance_dimension"], dim
+            index = found.values.astype(np.int64)
+        elif "sample_dimension" in found.attrs:
+            station, rows = dim, found.attrs["sample_dimension"]
+            index = np.repeat(np.arange(found.size), found.values.astype(np.int64))
+        else:
+            continue
+        if station in dataset.dims and rows in dataset.dims:
+            return dataset.drop_vars(name).isel({station: (rows, index)})
+    return dataset
+
+
+def _dims_of_readings(dataset: Any) -> list[Any]:
+    """Return the dimensions of what was measured: those of the largest variable."""
+    spans = [dataset[name].dims for name in (*dataset.data_vars, *dataset.coords)]
+    largest = max(
+        spans, key=lambda dims: np.prod([dataset.sizes[d] for d in dims], dtype=float)
+    )
+    # the order of the largest comes first: its rows are read as they are kept
+    others = [dim for dims in spans if set(dims) & set(largest) for dim in dims]
+    return list(dict.fromkeys((*largest, *others)))

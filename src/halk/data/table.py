@@ -1,8 +1,8 @@
-"""Tables of cells as columns, and columns as numbers, names and times."""
+"""Tables of cells as columns, and columns as numbers and names."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
 from math import inf, nan
@@ -13,8 +13,22 @@ from numpy.typing import NDArray
 
 from halk._validation import Indices, Vector
 from halk.data.findings import Finding
+from halk.data.naming import unit_of
 
-UNKNOWN = {"", "-", "--", "?", "na", "n/a", "nan", "nil", "none", "null", "missing"}
+UNKNOWN = {
+    "",
+    "-",
+    "--",
+    "---",
+    "?",
+    "na",
+    "n/a",
+    "nan",
+    "nil",
+    "none",
+    "null",
+    "missing",
+}
 """What cells without a value hold, in any case."""
 
 COMMA, POINT, UNCLEAR = "comma", "point", "unclear"
@@ -30,8 +44,9 @@ class Words(NamedTuple):
     codes: NDArray[np.int32]
     words: list[str]
 
-    def take(self, values: Vector) -> Any:
-        """Return what was computed for every word, row by row."""
+    def map(self, function: Callable[[str], Any], dtype: Any = bool) -> NDArray[Any]:
+        """Return a function of the words, row by row; each is computed once."""
+        values = np.array([function(word) for word in self.words], dtype)
         return values[self.codes]
 
 
@@ -42,11 +57,12 @@ Cells = Words | NDArray[Any]
 def to_words(cells: Iterable[Any]) -> Words:
     """Return cells of any kind as text; None and NaN are empty."""
     known: dict[str, int] = {}
-    codes = [known.setdefault(_as_text(cell), len(known)) for cell in cells]
+    codes = [known.setdefault(to_text(cell), len(known)) for cell in cells]
     return Words(np.array(codes, np.int32), list(known))
 
 
-def _as_text(cell: Any) -> str:
+def to_text(cell: Any) -> str:
+    """Return a cell as text."""
     if isinstance(cell, str):
         return cell.strip()
     if cell is None or cell != cell:
@@ -57,49 +73,65 @@ def _as_text(cell: Any) -> str:
     return str(cell).strip()
 
 
+def to_cells(values: Any) -> Cells:
+    """Return values of any kind as a column: numbers, times or text."""
+    array = np.asarray(values)
+    if array.dtype.kind in "fiu":
+        return array.astype(np.float64)
+    if array.dtype.kind == "M":
+        return array.astype("datetime64[us]")
+    if array.dtype.kind == "S":
+        return to_words(cell.decode("utf-8", "replace") for cell in array.tolist())
+    return to_words(array.tolist() if array is values else values)
+
+
+def as_words(column: Cells) -> Words:
+    """Return a column as text."""
+    return column if isinstance(column, Words) else to_words(column.tolist())
+
+
+def plain(column: Cells) -> NDArray[Any]:
+    """Return a column as an array."""
+    return column.map(str, object) if isinstance(column, Words) else column
+
+
+def take_rows(column: Cells, rows: NDArray[Any]) -> Cells:
+    """Return some rows of a column, by number or by mask."""
+    if isinstance(column, Words):
+        return Words(column.codes[rows], column.words)
+    taken: NDArray[Any] = column[rows]
+    return taken
+
+
+def concatenate(columns: Sequence[Cells]) -> Cells:
+    """Return columns one below the other, as text if any is text."""
+    if not any(isinstance(column, Words) for column in columns):
+        return np.concatenate([np.asarray(column) for column in columns])
+    known: dict[str, int] = {}
+    codes = [
+        text.map(lambda word: known.setdefault(word, len(known)), np.int32)
+        for text in map(as_words, columns)
+    ]
+    return Words(np.concatenate(codes), list(known))
+
+
 @dataclass(frozen=True)
 class Table:
-    """Columns of cells.
-
-    Parameters
-    ----------
-    path : str
-    header : tuple of str
-    columns : list of Words or arrays of numbers or times
-    numbers : sequence of int
-        Of the rows, as the user's program shows them.
-    word : {"line", "row", "cell"}
-        What is numbered.
-    sha256 : str
-    units : dict
-        Units that the file itself names, by column.
-    delimiter : str
-        Between the cells of a CSV file.
-    said : tuple of Finding
-        What had to be decided to read it.
-    dimensions : dict of name to size
-        Of a NetCDF file, whose rows are its cells.
-    origin : Table, optional
-        The table as it is in the file, where this one was made of it.
-    wide : tuple of str
-        Columns of ``origin`` that are sensors; empty if it has a row per reading.
-    parts : dict of name to tuple of str
-        Columns that were joined to one, such as date and hour.
-    """
+    """Columns of cells, and what messages and :func:`write_table` need to know."""
 
     path: str
     header: tuple[str, ...]
-    columns: list[Cells]
-    numbers: Sequence[int]
-    word: str = "row"
+    columns: Sequence[Cells]
+    numbers: Sequence[int]  # of the rows, as the user's program shows them
+    word: str = "row"  # what is numbered: "line", "row" or "cell"
     sha256: str = ""
-    units: Mapping[str, str] = field(default_factory=dict)
-    delimiter: str = ","
-    said: tuple[Finding, ...] = ()
-    dimensions: Mapping[str, int] = field(default_factory=dict)
-    origin: "Table | None" = None
-    wide: tuple[str, ...] = ()
-    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)  # that the file names
+    delimiter: str = ","  # between the cells of a CSV file
+    notes: tuple[Finding, ...] = ()  # what had to be decided to read it
+    dimensions: Mapping[str, int] = field(default_factory=dict)  # sizes, of NetCDF
+    origin: "Table | None" = None  # the table as it is in the file, if it was changed
+    wide: tuple[str, ...] = ()  # columns of ``origin`` that are sensors
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # joined to one
 
     @property
     def n_rows(self) -> int:
@@ -121,24 +153,32 @@ class Table:
             return column.words[column.codes[row]]
         return column[row].item() if column.dtype.kind == "f" else column[row]
 
+    def unit(self, name: str) -> str:
+        """Return the unit of a column, by the file or by its name; empty if unknown."""
+        return self.units.get(name) or unit_of(name)
+
     def where(self, row: int, sensor: str = "") -> str:
         """Return how to find a row again, to begin a message with."""
         place = f"{self.path}, {self.word} {self.numbers[row]}"
         return f"{place}, sensor {sensor!r}" if sensor else place
 
-    def with_column(self, name: str, cells: Cells) -> "Table":
-        """Return the table with a column more, or with another of that name."""
-        known = dict(zip(self.header, self.columns, strict=True)) | {name: cells}
-        return replace(self, header=tuple(known), columns=list(known.values()))
+
+def is_empty_word(word: str) -> bool:
+    """Return whether a cell stands for nothing."""
+    return word.casefold() in UNKNOWN
 
 
-def plain(column: Cells) -> NDArray[Any]:
-    """Return a column as an array."""
-    if isinstance(column, Words):
-        words = np.empty(len(column.words), object)
-        words[:] = column.words
-        return words[column.codes]
-    return column
+def filled_words(column: Words) -> list[str]:
+    """Return the first cells of a column that stand for something, some of them."""
+    first = (column.words[code] for code in column.codes[: 10 * SAMPLE].tolist())
+    for words in (first, column.words):
+        found = list(islice((w for w in words if not is_empty_word(w)), SAMPLE))
+        if found:
+            return found
+    return []
+
+
+# numbers
 
 
 class Column(NamedTuple):
@@ -154,11 +194,6 @@ class Column(NamedTuple):
     def is_known(self) -> NDArray[np.bool_]:
         """Where there is a number."""
         return ~(self.is_empty | self.is_wrong)
-
-
-def is_empty_word(word: str) -> bool:
-    """Return whether a cell stands for nothing."""
-    return word.casefold() in UNKNOWN
 
 
 def number(cell: Any) -> float:
@@ -181,7 +216,7 @@ def number(cell: Any) -> float:
         return inf
 
 
-def numeric(
+def read_numbers(
     table: Table, name: str, missing: Collection[float | str] = (), decimal: str = ""
 ) -> Column:
     """Return a column of numbers; numbers and words in ``missing`` stand for none.
@@ -191,20 +226,22 @@ def numeric(
     column = table.column(name)
     if isinstance(column, Words):
         mark = decimal or find_decimal(table, name)
-        values = column.take(word_values(column.words, mark))
-        texts = {one.casefold() for one in missing if isinstance(one, str)} | UNKNOWN
-        is_empty = column.take(np.array([w.casefold() in texts for w in column.words]))
+        empty = {one.casefold() for one in missing if isinstance(one, str)} | UNKNOWN
+        values = word_values(column.words, mark)[column.codes]
+        is_empty = column.map(lambda word: word.casefold() in empty)
     elif column.dtype.kind == "f":
         values, is_empty = column, np.isnan(column)
     else:  # times are no numbers
         values, is_empty = np.full(len(column), nan), np.zeros(len(column), bool)
-    for value in missing:
-        if not isinstance(value, str):
-            is_empty = is_empty | (values == value)
+    is_empty |= np.isin(values, [v for v in missing if not isinstance(v, str)])
     is_wrong = ~np.isfinite(values) & ~is_empty
-    return Column(
-        name, np.where(is_empty | is_wrong, np.nan, values), is_empty, is_wrong
-    )
+    return Column(name, np.where(is_empty | is_wrong, nan, values), is_empty, is_wrong)
+
+
+_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
+_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_GROUPED_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 
 
 def word_values(words: list[str], decimal: str = "") -> Vector:
@@ -216,12 +253,6 @@ def word_values(words: list[str], decimal: str = "") -> Vector:
     elif mark == POINT:
         made = [w.replace(",", "") if _GROUPED.fullmatch(w) else w for w in words]
     return np.array([number(word) for word in made], dtype=np.float64)
-
-
-_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
-_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
-_GROUPED_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 
 
 def _with_point(word: str) -> str:
@@ -257,11 +288,11 @@ def find_decimal(table: Table, name: str) -> str:
     found = decimal_of(column.words) if isinstance(column, Words) else ""
     if found != UNCLEAR:
         return found
-    texts = [column for column in table.columns if isinstance(column, Words)]
-    others = {decimal_of(text.words) for text in texts}
+    texts = [column.words for column in table.columns if isinstance(column, Words)]
+    others = {decimal_of(words) for words in texts}
     if COMMA in others:
         return COMMA
-    has_point = any(_POINT.fullmatch(word) for text in texts for word in text.words)
+    has_point = any(_POINT.fullmatch(word) for words in texts for word in words)
     return POINT if has_point or POINT in others else UNCLEAR
 
 
@@ -276,13 +307,7 @@ def is_number_column(table: Table, name: str) -> bool:
     return bool(known) and 2 * int(found) > len(known)
 
 
-def filled_words(column: Words) -> list[str]:
-    """Return the first cells of a column that stand for something, some of them."""
-    first = (column.words[code] for code in column.codes[: 10 * SAMPLE].tolist())
-    found = list(islice((word for word in first if not is_empty_word(word)), SAMPLE))
-    if found:
-        return found
-    return list(islice((w for w in column.words if not is_empty_word(w)), SAMPLE))
+# names
 
 
 class Labels(NamedTuple):
@@ -295,19 +320,24 @@ class Labels(NamedTuple):
         """Return the name of a row."""
         return self.names[int(self.codes[row])]
 
+    def counts(self) -> dict[str, int]:
+        """Return how many rows have each name."""
+        counts = np.bincount(self.codes, minlength=len(self.names)).tolist()
+        return dict(zip(self.names, counts, strict=True))
+
 
 def find_labels(table: Table, name: str) -> Labels:
     """Return the names in a column; empty where there is none."""
     column = table.column(name)
     if not isinstance(column, Words):
         values, codes = np.unique(column, return_inverse=True)
-        column = Words(codes.astype(np.int32), [_as_text(v) for v in values.tolist()])
+        column = Words(codes.astype(np.int32), list(map(to_text, values.tolist())))
     known: dict[str, int] = {}
-    of_word = [
-        known.setdefault("" if is_empty_word(word) else word, len(known))
-        for word in column.words
-    ]
-    return Labels(np.array(of_word, np.int64)[column.codes], list(known))
+    codes = column.map(
+        lambda word: known.setdefault("" if is_empty_word(word) else word, len(known)),
+        np.int64,
+    )
+    return Labels(codes, list(known))
 
 
 def labels(table: Table, name: str) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halk._validation import Matrix, Vector
+from halk._validation import Matrix, Vector, require
+from halk.data.naming import CALENDAR
 from halk.data.table import Cells, Words, filled_words, to_words
 
 HOUR, DAY, WEEK, YEAR = 3600.0, 86400.0, 604800.0, 31556952.0
@@ -25,8 +26,8 @@ DMY, MDY = "dmy", "mdy"
 """Orders of dates: 31/12/2024, 12/31/2024."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun"]
-_MONTHS += ["jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov",
+           "dec"]  # fmt: skip
 _MINUTES = r":(?P<min>\d{2})(?::(?P<s>\d{2})(?:[.,](?P<f>\d+))?)?"
 _HALF = r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
 _ZONE = r"\s*(?P<zone>[Zz]|UTC|GMT|[+-]\d{2}:?(?:\d{2})?)?"
@@ -73,35 +74,28 @@ def seconds(cell: Any, order: str = "") -> float:
 
 def _since_epoch(when: datetime) -> float:
     when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
-    try:
-        return float((when - _EPOCH).total_seconds())
-    except OverflowError:
-        return nan
+    return float((when - _EPOCH).total_seconds())
 
 
 def _of_match(found: re.Match[str], order: str) -> float:
-    day = _day(found, order)
-    hour = int(found["h"] or 0)
-    if found["half"]:
+    h, m, s, fraction, half, zone = found.group("h", "min", "s", "f", "half", "zone")
+    hour, minute, second = int(h or 0), int(m or 0), int(s or 0)
+    if half:
         if not 1 <= hour <= 12:
             return nan
-        hour = hour % 12 + 12 * (found["half"][0] in "Pp")
-    minute, second = int(found["min"] or 0), int(found["s"] or 0)
-    micro = int((found["f"] or "0")[:6].ljust(6, "0"))
+        hour = hour % 12 + 12 * (half[0] in "Pp")
+    micro = int(fraction[:6].ljust(6, "0")) if fraction else 0
     at_end = hour == 24 and not (minute or second)  # midnight at the end of a day
+    clock = (0 if at_end else hour, minute, second, micro)
     try:
-        year, month, of_month = day
-        when = datetime(
-            year, month, of_month, 0 if at_end else hour, minute, second, micro,
-            _zone(found["zone"]),
-        )  # fmt: skip
+        when = datetime(*_day(found, order), *clock, _zone(zone))
         return _since_epoch(when + timedelta(days=at_end))
     except (ValueError, OverflowError):
         return nan
 
 
 def _day(found: re.Match[str], order: str) -> tuple[int, int, int]:
-    """Return year, month and day; zeros if they are not told."""
+    """Return year, month and day; zeros if they are unclear."""
     if found["y"]:
         return int(found["y"]), int(found["m"]), int(found["d"] or 1)
     if found["mark"]:
@@ -129,6 +123,42 @@ def is_date(cell: str) -> bool:
     return _WHEN.fullmatch(cell) is not None and len(cell) > len("1.2.24")
 
 
+_LENGTHS = {"s": 1.0, "min": 60.0, "h": HOUR, "d": DAY, "w": WEEK, "y": YEAR}
+
+
+def to_duration(name: str, value: Any) -> float:
+    """Return a length of time in seconds, from seconds or from text such as "6h".
+
+    Examples
+    --------
+    >>> to_duration("every", "1.5h"), to_duration("every", "10 min")
+    (5400.0, 600.0)
+    """
+    found = re.fullmatch(r"\s*(\d*\.?\d+)\s*(s|min|h|d|w|y)\s*", str(value))
+    length = value if isinstance(value, int | float) else nan
+    if found:
+        length = float(found[1]) * _LENGTHS[found[2]]
+    require(
+        isfinite(length) and length > 0, name,
+        "be a length of time such as 30min, 6h or 1d", value,
+    )  # fmt: skip
+    return float(length)
+
+
+def format_duration(seconds: float) -> str:
+    """Return a length of time as people read it.
+
+    Examples
+    --------
+    >>> format_duration(5400), format_duration(86400 * 2)
+    ('1.5 h', '2 d')
+    """
+    for unit in ("y", "d", "h", "min"):
+        if seconds >= _LENGTHS[unit]:
+            return f"{seconds / _LENGTHS[unit]:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
 def is_clock(cell: str) -> bool:
     """Return whether text is a time of day: 14:00."""
     return _CLOCK.fullmatch(cell) is not None
@@ -142,10 +172,8 @@ def find_order(words: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> find_order(["1/2/2024", "13/2/2024"]), find_order(["1/2/2024", "1/13/2024"])
-    ('dmy', 'mdy')
-    >>> find_order(["1/2/2024"]), find_order(["2024-01-02", "13.2.2024"])
-    ('unclear', '')
+    >>> find_order(["1/2/2024", "13/2/2024"]), find_order(["1/2/2024"])
+    ('dmy', 'unclear')
     """
     is_first = is_second = is_any = False
     for word in words:
@@ -162,29 +190,22 @@ def find_order(words: Iterable[str]) -> str:
     return DMY if is_first else MDY if is_second else "unclear" if is_any else ""
 
 
-def are_times(column: Cells | list[Any]) -> bool:
+def are_times(column: Cells) -> bool:
     """Return whether what is filled among the first cells is mostly times."""
-    if isinstance(column, np.ndarray):
-        return bool(column.dtype.kind == "M")
     if not isinstance(column, Words):
-        column = to_words(column)
+        return bool(column.dtype.kind == "M")
     known = filled_words(column)
     return bool(known) and 2 * sum(map(is_date, known)) > len(known)
 
 
-def to_seconds(column: Cells | list[Any], order: str = "") -> Vector:
+def to_seconds(column: Cells, order: str = "") -> Vector:
     """Return a column of times as seconds since 1970, NaN where there is none."""
     if isinstance(column, Words):
-        words = [seconds(word, order) for word in column.words]
-        values: Vector = column.take(np.array(words, dtype=np.float64))
-        return values
-    if not isinstance(column, np.ndarray) or column.dtype.kind == "O":
-        return np.array([seconds(cell, order) for cell in column], dtype=np.float64)
+        return column.map(lambda word: seconds(word, order), np.float64)
     if column.dtype.kind != "M":  # numbers are no times
         return np.full(len(column), nan)
-    unknown = np.isnat(column)
     whole: Vector = column.astype("datetime64[us]").astype(np.int64) / 1e6
-    return np.where(unknown, nan, whole)
+    return np.where(np.isnat(column), nan, whole)
 
 
 def to_datetimes(values: Vector) -> NDArray[Any]:
@@ -195,29 +216,16 @@ def to_datetimes(values: Vector) -> NDArray[Any]:
     return times
 
 
-def has_zone(cell: Any) -> bool:
-    """Return whether a time says in which zone it is: Z, or +01:00.
-
-    Examples
-    --------
-    >>> has_zone("2024-01-01T00:00Z"), has_zone("2024-01-01 00:00-06:00")
-    (True, True)
-    >>> has_zone("2024-01-01T00:00"), has_zone("2024-01-01")
-    (False, False)
-    """
-    if not isinstance(cell, str):
-        return getattr(cell, "tzinfo", None) is not None
+def has_zone(cell: str) -> bool:
+    """Return whether a time says in which zone it is: Z, or +01:00."""
+    if cell[-1:].isdigit() and "+" not in cell and "-" not in cell[8:]:
+        return False  # most have none: no need to look at them twice
     found = _WHEN.fullmatch(cell)
     return found is not None and found["zone"] is not None
 
 
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
-_COMPACT = {
-    8: "%Y%m%d",
-    10: "%Y%m%d%H",
-    12: "%Y%m%d%H%M",
-    14: "%Y%m%d%H%M%S",
-}
+_COMPACT = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 _SINCE, _UNTIL = 3e8, 4.2e9  # 1979 to 2103
 
 
@@ -229,43 +237,35 @@ def as_epoch(column: Cells) -> tuple[Vector, str]:
     >>> as_epoch(np.array([1.7e12, 1.7000001e12]))
     (array([1.7000000e+09, 1.7000001e+09]), 'milliseconds since 1970')
     """
+    codes: NDArray[Any]
     if isinstance(column, Words):
-        values, what = _epoch_of([float_of(word) for word in column.words])
-        return column.take(values), what
-    if column.dtype.kind != "f":
+        digits = (re.fullmatch(r"\d+(\.\d*)?", word) for word in column.words)
+        values = np.array([nan if d is None else float(d[0]) for d in digits])
+        codes = column.codes
+    elif column.dtype.kind == "f":
+        values, codes = np.unique(column, return_inverse=True)
+    else:
         return column, ""
-    different, codes = np.unique(column, return_inverse=True)
-    values, what = _epoch_of(different.tolist())
-    return values[codes], what
-
-
-def float_of(word: str) -> float:
-    """Return a word of digits as a number, NaN if it is something else."""
-    return float(word) if re.fullmatch(r"\d+(\.\d*)?", word) else nan
-
-
-def _epoch_of(numbers: list[float]) -> tuple[Vector, str]:
-    values = np.array(numbers, dtype=np.float64)
     known = values[np.isfinite(values)]
     if not len(known):
-        return values, ""
-    sizes = {len(f"{value:.0f}") for value in known.tolist()}
-    form = _COMPACT.get(max(sizes), "") if len(sizes) == 1 else ""
-    if form and (known % 1 == 0).all():
-        made = np.array([_compact(value, form) for value in numbers], dtype=np.float64)
+        return values[codes], ""
+    size = len(f"{known[0]:.0f}")
+    if size in _COMPACT and isfinite(_compact(known[0], size)):
+        made = np.array([_compact(value, size) for value in values.tolist()])
         if np.isfinite(made).sum() == len(known):
-            return made, f"dates such as {known[0]:.0f}"
-    for unit, size in _UNITS.items():
-        if known.min() / size >= _SINCE and known.max() / size <= _UNTIL:
-            return values / size, f"{unit} since 1970"
-    return values, ""
+            return made[codes], f"dates such as {known[0]:.0f}"
+    for unit, scale in _UNITS.items():
+        if known.min() / scale >= _SINCE and known.max() / scale <= _UNTIL:
+            return values[codes] / scale, f"{unit} since 1970"
+    return values[codes], ""
 
 
-def _compact(value: float, form: str) -> float:
-    if not isfinite(value):
+def _compact(value: float, size: int) -> float:
+    text = f"{value:.0f}"
+    if len(text) != size or value % 1:
         return nan
     try:
-        when = datetime.strptime(f"{value:.0f}", form)
+        when = datetime.strptime(text, _COMPACT[size])
     except ValueError:
         return nan
     return _since_epoch(when) if 1900 <= when.year <= 2100 else nan
@@ -296,26 +296,24 @@ def form_of(word: str, order: str = "") -> str:
     found = _WHEN.fullmatch(word) or _CLOCK.fullmatch(word)
     if found is None:
         return ""
-    made, groups = list(word), found.groupdict()
+    groups = found.groupdict()
     order = DMY if groups.get("mark") == "." else order
     a, b = ("%m", "%d") if order == MDY else ("%d", "%m")
     year = "%y" if len(groups.get("y2") or "") == 2 else "%Y"
-    name = groups.get("mon") or groups.get("mon4") or ""
+    month = "%b" if len(groups.get("mon") or groups.get("mon4") or "") == 3 else "%B"
+    zone = groups.get("zone") or ""
     codes = {
         "y": "%Y", "m": "%m", "d": "%d", "a": a, "b": b, "y2": year, "y3": "%Y",
-        "y4": "%Y", "d3": "%d", "d4": "%d", "mon": "%b" if len(name) == 3 else "%B",
-        "mon4": "%b" if len(name) == 3 else "%B", "h": "%I" if groups["half"] else "%H",
-        "min": "%M", "s": "%S", "f": "%f", "half": "%p",
+        "y4": "%Y", "d3": "%d", "d4": "%d", "mon": month, "mon4": month,
+        "h": "%I" if groups["half"] else "%H", "min": "%M", "s": "%S", "f": "%f",
+        "half": "%p",
     }  # fmt: skip
-    for group in sorted(codes, key=lambda g: found.start(g) if groups.get(g) else -1):
-        if groups.get(group):
-            made[found.start(group) : found.end(group)] = [codes[group]] + [""] * (
-                found.end(group) - found.start(group) - 1
-            )
-    zone = groups.get("zone")
-    if zone and zone[0] in "+-":  # what is written is in UTC
-        made[found.start("zone") :] = "+00:00" if ":" in zone else "+0000"
-    return "".join(made)
+    if zone[:1] in ("+", "-"):  # what is written is in UTC
+        codes["zone"] = "+00:00" if ":" in zone else "+0000"
+    there = [(found.span(group), codes[group]) for group in codes if groups.get(group)]
+    for (begin, end), code in sorted(there, reverse=True):
+        word = word[:begin] + code + word[end:]
+    return word
 
 
 def on_circle(values: Vector, part: str) -> Matrix:
@@ -345,29 +343,14 @@ def format_like(column: Cells, name: str, values: Vector, order: str = "") -> Ce
     else:
         first, form = f"{np.nanmax(column):.0f}", ""
     what = as_epoch(column)[1]
-    form = _COMPACT[len(first)] if what.startswith("dates") else form
-    if form:
+    if what.startswith("dates"):
+        form = _COMPACT[len(first)]
+    elif not what:  # or a part of a time, such as the hour
+        parts = (part for part, names in CALENDAR.items() if name.casefold() in names)
+        form = form or next(parts, "")
+    if form or not what:
         texts = format_times(values, form)
     else:
-        scale = _UNITS[what.split()[0]] if what else 0.0
-        numbers = values * scale if scale else _part(name, values)
-        texts = [f"{value:.0f}" for value in numbers.tolist()]
-    if isinstance(column, Words):
-        return to_words(texts)
-    return np.array(texts, dtype=np.float64)
-
-
-def _part(name: str, values: Vector) -> Vector:
-    """Return a part of times by its name: year, month, day, hour, minute, second."""
-    code = {"y": "%Y", "mo": "%m", "d": "%d", "h": "%H", "mi": "%M", "s": "%S"}
-    plain = name.casefold()
-    code |= {
-        "doy": "%j",
-        "dayofyear": "%j",
-        "day_of_year": "%j",
-        "yday": "%j",
-        "julian_day": "%j",
-        "mm": "%m",
-    }
-    form = code.get(plain) or code.get(plain[:2]) or code[plain[0]]
-    return np.array(format_times(values, form), dtype=np.float64)
+        scale = _UNITS[what.split()[0]]
+        texts = [f"{value:.0f}" for value in (values * scale).tolist()]
+    return to_words(texts) if isinstance(column, Words) else np.array(texts, np.float64)

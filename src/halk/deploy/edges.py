@@ -7,7 +7,7 @@ from typing import Any
 from halk import Network
 from halk.data import Findings, read_table
 from halk.data.edges import number_edges, read_edges
-from halk.data.files import meant
+from halk.data.findings import suggest
 from halk.data.sensors import read_sensors
 from halk.deploy.keys import Keys
 
@@ -52,7 +52,7 @@ def _edge(keys: Keys, names: list[str]) -> tuple[str, str, float | None]:
     keys.must(is_pair, "between", "be two agents", list(ends))
     for name in ends:
         if name not in names:
-            hint = meant(name, names)
+            hint = suggest(name, names)
             keys.refuse(
                 "between", f"must name agents that are there, got {name!r}{hint}"
             )
@@ -80,7 +80,7 @@ def _by_distance(
     places = dict(zip(found.names, found.positions, strict=True))
     missing = [name for name in names if name not in places]
     if missing:
-        hint = meant(missing[0], found.names)
+        hint = suggest(missing[0], found.names)
         keys.refuse("sensors", f"must have all agents, got no {missing[0]!r}{hint}")
     metric = "haversine" if found.is_geographic else "euclidean"
     return Network.from_positions(

@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
-from halk.data.files import meant
+from halk.data.findings import suggest
 from halk.errors import HalkError
 
 NEEDED: Any = object()
@@ -74,7 +74,7 @@ class Keys:
             return self.found[key]
         if default is NEEDED:
             others = [name for name in self.found if name not in self._known]
-            near = meant(key, others).replace("did you mean", "perhaps it is")
+            near = suggest(key, others).replace("did you mean", "perhaps it is")
             example = f"; such as {such}" if such else ""
             self.refuse(key, f"is missing{near}{example}")
         return default
@@ -115,7 +115,7 @@ class Keys:
         """Return one of some words."""
         value = self.text(key, default, such=f'{key} = "{options[0]}"')
         listed = ", ".join(map(repr, options))
-        hint = meant(value, options) if isinstance(value, str) else ""
+        hint = suggest(value, options) if isinstance(value, str) else ""
         if value not in options:
             self.refuse(key, f"must be one of {listed}, got {value!r}{hint}")
         return value
@@ -161,5 +161,5 @@ class Keys:
                 listed = ", ".join(self._known)
                 raise ConfigError(
                     f"{self.file}: there is no key {self.label(key)!r}"
-                    f"{meant(key, self._known)}; keys of {place} are {listed}"
+                    f"{suggest(key, self._known)}; keys of {place} are {listed}"
                 )

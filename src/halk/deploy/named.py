@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from halk.component import subclasses
-from halk.data.files import meant
+from halk.data.findings import suggest
 
 
 def named(
@@ -41,7 +41,7 @@ def named(
     name = given["name"]
     if name not in known:
         listed = ", ".join(map(repr, known))
-        hint = meant(name, list(known))
+        hint = suggest(name, list(known))
         raise ValueError(f"{what} must be one of {listed}, got {name!r}{hint}")
     parameters = {word: v for word, v in given.items() if word != "name"}
     words = list(inspect.signature(known[name]).parameters)
@@ -49,7 +49,7 @@ def named(
         if word not in words:
             listed = ", ".join(words) or "none"
             raise ValueError(
-                f"{what} has no parameter {word!r}{meant(word, words)}; those of "
+                f"{what} has no parameter {word!r}{suggest(word, words)}; those of "
                 f"{name} are {listed}"
             )
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from halk import Network
-from halk.data.files import meant
+from halk.data.findings import suggest
 from halk.data.lines import Columns, Row
 from halk.deploy.conditions import Conditions, read_conditions
 from halk.deploy.edges import network_of
@@ -162,7 +162,7 @@ def _check_names(keys: Keys, names: list[str], pooled: Shares | None) -> None:
             checked_name("name of a sensor", name)
     for name in pooled or ():
         if name not in names:
-            hint = meant(name, names)
+            hint = suggest(name, names)
             keys.refuse("agents", f"must have all sensors, got no {name!r}{hint}")
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from halk.data import read_table
-from halk.data.files import meant
+from halk.data.findings import suggest
 from halk.data.lines import Columns, Row
-from halk.data.readings import timed
-from halk.data.table import labels, numeric
+from halk.data.readings import read_times
+from halk.data.table import labels, read_numbers
 from halk.data.times import are_times
 from halk.deploy.keys import Keys
 
@@ -23,15 +23,17 @@ def shares(keys: Keys, path: Any, sensor: str, columns: Columns) -> Shares:
     for word, name in _asked(sensor, columns):
         if name not in table.header:
             there = ", ".join(table.header)
-            hint = meant(name, table.header)
+            hint = suggest(name, table.header)
             keys.refuse(
                 word, f"must be a column of {path}, got {name!r}{hint}; it has {there}"
             )
     inputs = [
-        timed(table, name) if are_times(table.column(name)) else numeric(table, name)
+        read_times(table, name)
+        if are_times(table.column(name))
+        else read_numbers(table, name)
         for name in columns.inputs
     ]
-    value = numeric(table, columns.value)
+    value = read_numbers(table, columns.value)
     X = np.column_stack([column.values for column in inputs])
     found: Shares = {}
     for k, name in enumerate(labels(table, sensor)):

@@ -152,4 +152,4 @@ def _read(path: Path | None, variable: Any, season: Any, sensors: int | None) ->
     if sensors is not None and sensors > field.n_agents:
         rule = f"be at most {field.n_agents}, the sensors there are"
         raise DataError(f"--sensors must {rule}, got {sensors}")
-    return field if sensors is None else field.chosen(range(sensors))
+    return field if sensors is None else field.choose(range(sensors))

@@ -63,7 +63,7 @@ class FillIn(Experiment):
         """Return the readings of a variable, with positions among the inputs."""
         field = ocean(self.options, variable)
         if self.options.is_smoke:
-            field = field.chosen(range(min(8, field.n_agents)))
+            field = field.choose(range(min(8, field.n_agents)))
         return field.with_positions()
 
     @cached_property

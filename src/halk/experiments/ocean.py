@@ -62,7 +62,7 @@ class Ocean(Timeline):
         """The readings; depths in metres."""
         field = ocean(self.options, self.variable)
         return (
-            field.chosen(range(min(10, field.n_agents)))
+            field.choose(range(min(10, field.n_agents)))
             if self.options.is_smoke
             else field
         )

@@ -289,9 +289,9 @@ class NewtonHALK(KernelLearner):
         Y : array (n_steps, n_agents)
             NaN where an agent has no reading.
         """
+        is_first = self._executor is None
         super().learn_many(X, Y)
-        if self._executor is not None:  # many calls of few readings shall stay cheap
-            self._search.search(growth=1.25)
+        self._search_at_the_end(is_first)
 
     def learn_readings(self, agents: Any, X: Any, Y: Any) -> None:
         """Learn single readings in the order they came, each in a step of its own.
@@ -303,9 +303,14 @@ class NewtonHALK(KernelLearner):
         X : array (n, n_features)
         Y : array (n,)
         """
+        is_first = self._executor is None
         super().learn_readings(agents, X, Y)
-        if self._executor is not None:  # many calls of few readings shall stay cheap
-            self._search.search(growth=1.25)
+        self._search_at_the_end(is_first)
+
+    def _search_at_the_end(self, is_first: bool) -> None:
+        """Look for numbers once more; many calls of few readings shall stay cheap."""
+        if self._executor is not None:
+            self._search.search(growth=1.0 if is_first else 1.25)
 
     def search_again(self) -> None:
         """Look for length scales and noise with the readings so far, if still open."""

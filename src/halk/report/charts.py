@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from halk._validation import Matrix, Vector, integer, per_item, require
 from halk.network import Network
-from halk.report._values import assign, check_name
+from halk.report._values import assign, check_name, column
 from halk.report.style import known
 
 __all__ = ["Bars", "MapFigure"]
@@ -85,11 +84,16 @@ class MapFigure:
         Those to be named on the map.
     title : str
     node_values : array (V,), optional
-        Larger markers for larger values; coloured too where edges have no values.
+        Larger markers for larger values; coloured too where edges have no values. NaN
+        leaves a marker empty.
     node_label : str
     is_geographic : bool
     position_label : str
         Unit of the axes if not geographic: "km".
+    width : float
+        In inches, at most.
+    value_limits : tuple of two float, optional
+        Of the colours of edges; by default from 0, or less, to the largest.
     """
 
     name: str
@@ -103,15 +107,20 @@ class MapFigure:
     node_label: str = ""
     is_geographic: bool = True
     position_label: str = ""
+    width: float = 8.4
+    value_limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
-        sizes = {"values": self.network.n_edges, "node_values": self.network.n_agents}
-        for name, size in sizes.items():
-            value: ArrayLike | None = getattr(self, name)
-            if value is not None:
-                item = "directed edge" if name == "values" else "agent"
-                assign(self, **{name: per_item(name, value, size, item)})
+        V, nodes = self.network.n_agents, self.node_values
+        if self.values is not None:
+            edges = per_item(
+                "values", self.values, self.network.n_edges, "directed edge"
+            )
+            assign(self, values=edges)
+        if nodes is not None:
+            nodes = np.broadcast_to(np.asarray(nodes, np.float64), V)
+            assign(self, node_values=column("node_values", nodes, V))
         assign(self, labels=tuple(self.network.index(agent) for agent in self.labels))
         places = self.network.positions
         if self.is_geographic:

@@ -12,7 +12,7 @@ from halk.report.labels import place_labels
 
 __all__ = ["map_drawn"]
 
-_WIDEST, _HIGHEST = 8.4, 6.4
+_HIGHEST = 6.4
 _BESIDE, _BELOW = 1.7, 0.7  # inches that colour bar and tick labels need
 
 
@@ -22,7 +22,7 @@ def map_drawn(figure: MapFigure) -> Canvas:
     low, high = _view(figure, places)
     stretch = _stretch(figure, places)
     shape = stretch * (high[1] - low[1]) / (high[0] - low[0])
-    width = min(_WIDEST, max(_HIGHEST / shape, 2.5) + _BESIDE)
+    width = min(figure.width, max(_HIGHEST / shape, 2.5) + _BESIDE)
     height = min(_HIGHEST, max((width - _BESIDE) * shape, 1.5)) + _BELOW
     canvas = blank(width, height)
     axes = canvas.add_subplot(xlim=(low[0], high[0]), ylim=(low[1], high[1]))

@@ -35,7 +35,8 @@ def draw_edges(
     crowd = float(np.clip(150 / max(len(pairs), 1), 0.4, 1.0))
     widths, colours = np.full(len(pairs), 1.1 * crowd), _PLAIN
     if values is not None and len(values):
-        scale = _scale(_EDGES, min(0.0, values.min()), values.max())
+        limits = figure.value_limits or (min(0.0, values.min()), values.max())
+        scale = _scale(_EDGES, *limits)
         part = np.clip(scale.norm(values), 0, 1)
         stress = _stress(len(values))
         widths = 0.8 * crowd + (2.5 + crowd) * part**1.5 * stress
@@ -94,16 +95,20 @@ def draw_agents(
     if values is None:
         axes.scatter(*places.T, s=_SMALL, color=_MARK, gid="agents", **look)
         return np.full(len(places), _SMALL)
-    low, high = float(values.min()), float(values.max())
-    sizes = _areas(values, low, high)
+    known = values[~np.isnan(values)]
+    low, high = float(known.min(initial=np.inf)), float(known.max(initial=-np.inf))
+    if not len(known):
+        low, high = 0.0, 1.0
+    sizes = _areas(np.nan_to_num(values, nan=low), low, high)
     colours: Any = _MARK
     if figure.values is None:  # else the colours are those of edges
         scale = _scale(_AGENTS, low, high)
-        colours = scale.to_rgba(values)
+        colours = scale.to_rgba(np.nan_to_num(values, nan=low))
+        colours[np.isnan(values)] = 1.0  # white: nothing is known
         look["edgecolors"] = _MARK
         _colour_bar(canvas, axes, scale, figure.node_label)
     else:
-        _size_legend(canvas, axes, figure.node_label, values)
+        _size_legend(canvas, axes, figure.node_label, known)
     axes.scatter(*places.T, s=sizes, color=colours, gid="agents", **look)
     return sizes
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halk.report.canvas import Axes, Canvas, blank, ticks, wrapped
+from halk.report.canvas import Axes, Canvas, blank, dates, ticks, wrapped
 from halk.report.panels import Figure, Line, Panel, Points
 from halk.report.style import PALETTE, Style, styles
 
@@ -14,8 +14,9 @@ __all__ = ["panels_drawn"]
 
 _WIDTHS = {1: 5.6, 2: 8.4}
 _WIDEST = 11.0
-_HEIGHT = 3.0
 _DOT = "#444444"
+_DAY = 86400.0
+_MANY, _CROWD = 100, 1000  # points beyond which dots are small, and lines thin
 
 Handles = dict[str, Any]
 
@@ -24,7 +25,8 @@ def panels_drawn(figure: Figure) -> Canvas:
     """Return the Matplotlib figure of curves."""
     columns = min(figure.columns, len(figure.panels))
     n_rows = -(-len(figure.panels) // columns)
-    canvas = blank(_WIDTHS.get(columns, _WIDEST), _HEIGHT * n_rows)
+    width = figure.width or _WIDTHS.get(columns, _WIDEST)
+    canvas = blank(width, figure.height * n_rows)
     grid = canvas.add_gridspec(n_rows, columns)
     lines = [i for panel in figure.panels for i in panel.items if isinstance(i, Line)]
     looks = styles((line.label, line.style) for line in lines)
@@ -54,6 +56,7 @@ def _frame(axes: Axes, panel: Panel, letter: str, width: int) -> None:
 def _drawable(item: Line | Points, panel: Panel) -> Line | Points:
     """Leave gaps where a logarithmic axis has no place; a band reaches to its end."""
     x = np.where((item.x > 0) | (not panel.log_x), item.x, np.nan)
+    x = x / _DAY if panel.is_dated else x  # Matplotlib counts days
     y = np.where((item.y > 0) | (not panel.log_y), item.y, np.nan)
     if isinstance(item, Points) or item.high is None or not panel.log_y:
         return replace(item, x=x, y=y)
@@ -63,11 +66,19 @@ def _drawable(item: Line | Points, panel: Panel) -> Line | Points:
 def _item(axes: Axes, item: Line | Points, looks: dict[str, Style]) -> Any:
     if isinstance(item, Points):
         colour = PALETTE[item.style].colour if item.style else _DOT
+        if item.is_cross:
+            size, width = (42, 1.8) if len(item.x) <= _MANY / 5 else (12, 1.0)
+            pen = {"s": size, "linewidths": width, "color": colour, "zorder": 5}
+            return axes.scatter(item.x, item.y, marker="x", **pen)
         face = "white" if item.is_open else colour
-        shape = {"s": 22 if item.is_open else 14, "linewidths": 1.1}
+        n = len(item.x)
+        filled = 14 if n <= _MANY else 4 if n <= _CROWD else 0.5
+        shape = {"s": 22 if item.is_open else filled, "linewidths": 1.1}
         ends = {"edgecolors": colour, "facecolors": face, "zorder": 4}
         return axes.scatter(item.x, item.y, marker="o", **shape, **ends)
     look = looks[item.label]
+    if len(item.x) > _CROWD:
+        look = look._replace(width=look.width / 2)
     dash = (0, look.dash) if look.dash else "solid"
     order = list(looks).index(item.label) / max(len(looks), 1)
     (handle,) = axes.plot(
@@ -88,7 +99,10 @@ def _finish(axes: Axes, panel: Panel, width: int) -> None:
     if panel.y_limits is not None:
         axes.set_ylim(panel.y_limits)
     for axis, is_log in ((axes.xaxis, panel.log_x), (axes.yaxis, panel.log_y)):
-        ticks(axis, is_log)
+        if panel.is_dated and axis is axes.xaxis:
+            dates(axis)
+        else:
+            ticks(axis, is_log)
     if panel.invert_y:
         axes.invert_yaxis()
     if panel.note:

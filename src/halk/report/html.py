@@ -2,14 +2,16 @@
 
 import os
 from base64 import b64encode
+from dataclasses import replace
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
 from halk._atomic import replacing
 from halk.report.blocks import Block, Numbers, block
+from halk.report.charts import Bars, MapFigure
 from halk.report.draw import Picture, picture, save
-from halk.report.pages import Page
+from halk.report.pages import AnyFigure, Page
 from halk.report.text import inline, number
 
 __all__ = ["render", "write"]
@@ -18,6 +20,7 @@ PathLike = str | os.PathLike[str]
 
 _HEAVY = 400_000  # bytes of SVG beyond which a browser is quicker with pixels
 _PIXELS_PER_INCH = 90
+_PHONE = 5.2  # inches: the width of a telephone, at three quarters of the size
 
 
 def render(page: Page, figures_folder: PathLike | None = None) -> str:
@@ -40,7 +43,8 @@ def render(page: Page, figures_folder: PathLike | None = None) -> str:
     environment = _environment()
     pictures = {}
     for figure in page.figures:
-        pictures[figure.name] = drawn = picture(figure)
+        drawn, narrow = picture(figure), _narrowed(figure)
+        pictures[figure.name] = drawn, None if narrow is None else picture(narrow)
         if figures_folder is not None:
             save(figure.name, drawn, figures_folder)
     numbers = Numbers()
@@ -85,16 +89,35 @@ def _environment() -> Any:
     return environment
 
 
-def _finished(made: Block, pictures: dict[str, Picture]) -> Block:
-    """Add to the block of a figure its picture and size."""
+def _narrowed(figure: AnyFigure) -> AnyFigure | None:
+    """Return the figure for a telephone: one panel in a row; None if it is narrow."""
+    if isinstance(figure, MapFigure):
+        return replace(figure, width=_PHONE) if figure.width > _PHONE else None
+    if isinstance(figure, Bars):
+        is_wide = min(figure.columns, len(figure.groups)) > 1
+        return replace(figure, columns=1) if is_wide else None
+    is_wide = min(figure.columns, len(figure.panels)) > 1
+    if is_wide or (figure.width or 0) > _PHONE:
+        return replace(figure, columns=1, width=None)
+    return None
+
+
+def _finished(
+    made: Block, pictures: dict[str, tuple[Picture, Picture | None]]
+) -> Block:
+    """Add to the block of a figure its pictures, for wide screens and for narrow."""
     if made["kind"] != "figure":
         return made
-    drawn = pictures[made["name"]]
-    size = {
+    wide, narrow = pictures[made["name"]]
+    return made | _shown(wide) | {"narrow": None if narrow is None else _shown(narrow)}
+
+
+def _shown(drawn: Picture) -> Block:
+    return {
         "width": round(drawn.width * _PIXELS_PER_INCH),
         "height": round(drawn.height * _PIXELS_PER_INCH),
+        "source": _data_address(drawn),
     }
-    return made | size | {"source": _data_address(drawn)}
 
 
 def _data_address(drawn: Picture) -> str:

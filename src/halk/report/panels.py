@@ -73,6 +73,8 @@ class Points:
         Open circles.
     style : key of ``PALETTE``, optional
         For the colour; dark grey by default, so that curves stand out.
+    is_cross : bool
+        Crosses, on top of all else: what is wrong.
     """
 
     label: str
@@ -80,6 +82,7 @@ class Points:
     y: Vector
     is_open: bool = False
     style: str | None = None
+    is_cross: bool = False
 
     def __init__(
         self,
@@ -88,10 +91,11 @@ class Points:
         y: ArrayLike,
         is_open: bool = False,
         style: str | None = None,
+        is_cross: bool = False,
     ) -> None:
         x = column("x", x)
         assign(self, label=label, x=x, y=column("y", y, len(x)))
-        assign(self, is_open=is_open, style=known(style))
+        assign(self, is_open=is_open, style=known(style), is_cross=is_cross)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +103,8 @@ class Panel:
     """One pair of axes; units go into the labels.
 
     ``note`` is a small line below. ``y_limits`` keep one curve that runs away from
-    flattening the others: say so in the note.
+    flattening the others: say so in the note. With ``is_dated``, x are seconds since
+    1970 and the axis shows dates.
     """
 
     title: str
@@ -111,6 +116,7 @@ class Panel:
     invert_y: bool = False
     note: str = ""
     y_limits: tuple[float, float] | None = None
+    is_dated: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +131,18 @@ class Figure:
     panels : sequence of Panel, at least one
     columns : int, positive
         Panels in a row; more panels make more rows.
+    height : float
+        Of a panel, in inches.
+    width : float, optional
+        Of all, in inches; by default what the number of columns needs.
     """
 
     name: str
     caption: str
     panels: Sequence[Panel]
     columns: int = 3
+    height: float = 3.0
+    width: float | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)

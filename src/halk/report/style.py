@@ -36,12 +36,14 @@ PALETTE = MappingProxyType(
         "brown": Style("#8C5A2B", _MIXED, marker="D"),
         "grey": Style("#8A8A8A", _DASHED, marker="v"),
         "reference": Style("#555555", (2.0, 2.0), width=1.0),
+        "ink": Style("#444444", width=0.9),
     }
 )
 """Styles by key. ``"blue"`` is the heaviest: give it to the method in question.
-``"reference"`` is for truths and bounds and is never assigned by itself."""
+``"reference"`` is for truths and bounds, ``"ink"`` joins readings; neither is assigned
+by itself."""
 
-_AUTOMATIC = tuple(key for key in PALETTE if key != "reference")
+_AUTOMATIC = tuple(key for key in PALETTE if key not in ("reference", "ink"))
 
 
 def styles(labelled: Iterable[tuple[str, str | None]]) -> dict[str, Style]:

@@ -13,6 +13,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKED = re.compile(
     r"`(?P<code>[^`]+)`"
     r"|\[(?P<text>[^\]]+)\]\((?P<address>(?:https?://|mailto:|#)[^\s()<>]+)\)"
+    r"|\[(?P<word>[^\]]+)\]\(\?(?P<meaning>[^()]+)\)"
 )
 
 
@@ -64,13 +65,15 @@ def _minus(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """Return HTML of a text: all of it escaped, but for code and links.
+    """Return HTML of a text: all of it escaped, but for code, links and hover texts.
 
     Examples
     --------
     >>> inline("`a<b` in [the paper](https://example.org/?a=1&b=2) <script>")
     '<code>a&lt;b</code> in <a href="https://example.org/?a=1&amp;b=2"
     rel="noreferrer">the paper</a> &lt;script&gt;'
+    >>> inline("[std](?standard deviation)")
+    '<abbr title="standard deviation" tabindex="0">std</abbr>'
     """
     parts, at = [], 0
     for match in _MARKED.finditer(text):
@@ -84,4 +87,7 @@ def _marked(match: re.Match[str]) -> str:
     code, text, address = match.group("code", "text", "address")
     if code is not None:
         return f"<code>{escape(code)}</code>"
+    if match["word"] is not None:
+        title = f'title="{escape(match["meaning"])}" tabindex="0"'
+        return f"<abbr {title}>{escape(match['word'])}</abbr>"
     return f'<a href="{escape(address)}" rel="noreferrer">{escape(text)}</a>'
